@@ -1,6 +1,6 @@
-//! Operations on an `ft_tree` through the C ABI, against a naive model of associations and what they
-//! used; factors of Fair Tree against the oracle in exact fractions. Time passes by whole
-//! half-lives and charges are whole numbers, so that use is exact: what is read must be equal.
+//! Operations on an `ft_tree` through the C ABI, compared with a naive model of associations and
+//! their usage; factors of Fair Tree compared with the oracle in exact fractions. Time passes by
+//! whole half-lives and charges are whole numbers, so usage is exact: results must be equal.
 #![no_main]
 
 #[path = "capi/did.rs"]
@@ -17,7 +17,7 @@ use fairtree_oracle::{Algorithm, Association, Hierarchy};
 use libfuzzer_sys::fuzz_target;
 use model::{HALVES, Model};
 
-/// What a host does, or a careless one.
+/// An operation of a host, careful or careless.
 #[derive(Arbitrary, Debug)]
 enum Op {
     Add {
@@ -103,7 +103,7 @@ struct World {
     computed: bool,
 }
 
-/// The id that a byte names: few, so that they meet; one is nobody's.
+/// The id for a byte: few ids, so that they collide; one does not exist.
 fn id(byte: u8) -> u32 {
     u32::from(byte % 24)
 }
@@ -226,7 +226,7 @@ impl World {
                     done
                 }
                 Op::ChargeOdd { id: at, amount } => {
-                    // What would be charged is not exact: only refusals.
+                    // A valid charge would not be exact, so test only refusals.
                     let (at, odd) = (id(at), !amount.is_finite() || amount < 0.0);
                     odd && did(ft_usage_charge(tree, &at, 1, &amount, 1), "odd")
                 }
@@ -280,7 +280,7 @@ impl World {
                     } else {
                         UsageKind::FT_USAGE_RAW
                     };
-                    // Raw usage may be loaded that no charges make; own alone is modelled.
+                    // Loaded raw usage may be impossible by charges; the model has only own usage.
                     let values: Vec<f64> = (0..model.len())
                         .map(|at| f64::from(amounts[at % 4]))
                         .collect();
@@ -354,7 +354,7 @@ impl World {
         }
     }
 
-    /// Rows, order and use are those of the model.
+    /// Asserts that rows, order and usage equal the model's.
     fn agree(&self) {
         let (mut len, mut users) = (0, 0);
         // SAFETY: as in `act`.
@@ -399,7 +399,7 @@ impl World {
     fn factors_agree(&self) {
         let len = self.model.len();
         let mut rows: Vec<FairshareRow> = Vec::with_capacity(len);
-        // SAFETY: as in `act`; the rows are written where they are counted.
+        // SAFETY: as in `act`; only counted rows are written.
         unsafe {
             let size = size_of::<FairshareRow>();
             assert!(did(
@@ -426,7 +426,7 @@ impl World {
             .zip(raw)
             .map(|(row, usage)| {
                 Association {
-                    // The oracle has no number 0.
+                    // The oracle has no id 0.
                     id: row.id + 1,
                     parent: (row.parent != FT_NONE).then_some(row.parent.wrapping_add(1)),
                     is_user: row.user,
@@ -448,7 +448,7 @@ impl World {
 
     unsafe fn explain(&self, [a, b]: [u32; 2]) {
         let mut found = std::mem::MaybeUninit::<ComparisonRow>::uninit();
-        // SAFETY: as in `act`; the row is read only where it was written.
+        // SAFETY: as in `act`; the row is read only if it was written.
         unsafe {
             let size = size_of::<ComparisonRow>();
             let done = did(
@@ -466,7 +466,7 @@ impl World {
         }
     }
 
-    /// Prices of a batch are those of each job alone, and of several threads.
+    /// Asserts that a batch, single jobs and several threads give the same prices.
     unsafe fn price(&self, jobs: &[Job], now: u32) {
         let row = |job: &Job| JobRow {
             accrue_time: i64::from(job.accrued),

@@ -1,5 +1,5 @@
-//! A capture in which one record is of any kind: all the others are read as before, it is read as one
-//! at most, and what is read is read under pseudonyms, too.
+//! A capture in which one record is arbitrary: all other records are read as before, the arbitrary
+//! one is read as at most one record, and the capture can also be read with pseudonyms.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ use libfuzzer_sys::fuzz_target;
 struct Input<'a> {
     source: u8,
     line: u16,
-    /// How much of the line stays, and what stands behind it instead of the rest.
+    /// Length of the line that stays, and the text that replaces the rest.
     kept: u16,
     text: &'a str,
-    /// What stands behind that of the rest.
+    /// Part of the rest that follows the text.
     rest: u16,
 }
 
@@ -48,11 +48,11 @@ fn answers() -> Answers {
     RECORDED.iter().map(answer).collect()
 }
 
-/// What a snapshot tells of each record, by a name of its own, in how many words.
+/// The content of each record of a snapshot, by a unique name.
 fn records(snapshot: &Snapshot) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut add = |key: String, said: String| {
-        // One that is there twice is none of the others.
+        // The first of two records with the same key stays.
         all.entry(key).or_insert(said);
     };
     let queued = &snapshot.queued;
@@ -104,7 +104,7 @@ fuzz_target!(|input: Input| {
     let before = Snapshot::read("c", &answers).expect("a capture");
     let (source, recorded) = RECORDED[usize::from(input.source) % RECORDED.len()];
     let mut lines: Vec<&str> = recorded.lines().collect();
-    // The first line of a table tells its columns.
+    // The first line of a table names its columns.
     let header = usize::from(!matches!(
         source,
         Source::Config | Source::Jobs | Source::Names | Source::Partitions | Source::Nodes
@@ -113,7 +113,7 @@ fuzz_target!(|input: Input| {
     let one_line = input.text.replace(['\n', '\r'], " ");
     let (kept, gone) = split(lines[at], input.kept);
     let changed = format!("{kept}{one_line}{}", split(gone, input.rest).1);
-    // Two records of one name: which of them is meant cannot be told.
+    // With two records of one name it is ambiguous which is meant.
     let cells = match source {
         Source::Shares => 3,
         Source::Assocs => 4,
@@ -139,7 +139,7 @@ fuzz_target!(|input: Input| {
     }
     let after = match Snapshot::read("c", &answers) {
         Ok(after) => after,
-        // Settings that contradict each other, an answer that is cut off; a record there twice.
+        // Contradictory settings, a truncated answer, or a record that appears twice.
         Err(error) => {
             assert!(!error.explained().is_empty());
             let whole = matches!(source, Source::Config | Source::Names) || at == 0 || twice;
@@ -157,7 +157,7 @@ fuzz_target!(|input: Input| {
             .iter()
             .filter(|(key, said)| after.get(*key) != Some(said))
             .collect();
-        // Below an account that cannot be read there is nobody to read.
+        // Below an unreadable account no user can be read.
         let account = source == Source::Shares && (old.contains("||") || changed.starts_with(' '));
         let first = lost.first().map(|(key, said)| (*said, after.get(*key)));
         assert!(

@@ -1,6 +1,6 @@
 //! slurm.conf with files that include each other, through lint and through the reader of `what-if`;
-//! PriorityParameters. Files are separated by a NUL byte: the first is slurm.conf, the others are
-//! called `1`, `2`, ...
+//! PriorityParameters. NUL bytes separate the files: the first is slurm.conf, the others have the
+//! names `1`, `2`, ...
 #![no_main]
 
 use fairtree::config::{Include, PriorityParameters};
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     let report = run_with(files[0], "0", &Options::default(), &mut fetch);
     assert!(report.to_string().len() < 100 << 20);
     if let Ok(conf) = conf::read(files[0], "0", None, &mut fetch) {
-        // What is accepted is what a pass may run with.
+        // A pass can run with all accepted settings.
         conf.config.validate().expect("accepted settings are valid");
     }
     if let Err(error) = PriorityParameters::parse(files[0], None) {

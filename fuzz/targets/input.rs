@@ -1,5 +1,6 @@
-//! Every reader of a file, by its format or the one that the first byte names, through the reports
-//! that take it: an answer or an error with a sentence, and no control character in either.
+//! Every reader of a file, by its format or by the format that the first byte names, through the
+//! reports that take it: the result is an answer or an error with a sentence, and neither has a
+//! control character.
 #![no_main]
 
 use fairtree::compat::Compat;

@@ -1,5 +1,5 @@
-//! What users write into names and comments, in a capture of before: the text as scontrol and squeue
-//! print it. The other job is read whatever the text is, and no control character is left.
+//! Names and comments of users in an old capture: the text as scontrol and squeue print it. The
+//! other job is read with any text, and no control character is left.
 #![no_main]
 
 use fairtree_model::input::LeftOut;
@@ -21,7 +21,7 @@ fn record(id: u32, user: &str, name: &str, comment: &str) -> String {
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
     let (name, comment) = text.split_once('\0').unwrap_or((&text, ""));
-    // A text that has the other's number is a sign, and both are left out.
+    // A text with the other job's id is suspicious, and both jobs are left out.
     if text.contains("JobId=5") || text.contains("5|") {
         return;
     }

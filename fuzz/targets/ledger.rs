@@ -1,6 +1,6 @@
-//! Files of window ledgers: what a few charges make, with bytes changed behind a right checksum; and
-//! bytes of any kind. What is read is written as the same bytes, and goes on: it takes charges and
-//! gives them back, is merged, made coarser and pruned.
+//! Files of window ledgers: files from a few charges, with bytes changed and a correct checksum;
+//! and arbitrary bytes. A file that can be read is written as the same bytes, and is still usable:
+//! it takes charges and refunds, and can be merged, made coarser and pruned.
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -35,7 +35,7 @@ fn leaf(number: u8) -> LeafKey {
     LeafKey::new(["a", "b"][usize::from(number / 3 % 2)], user, "").expect("a name")
 }
 
-/// A history with these charges, and what each leaf was charged in units of 10^-9 TRES-seconds.
+/// A history with these charges, and the charge of each leaf in units of 10^-9 TRES-seconds.
 fn made(input: &Input) -> History {
     let columns = Columns::new(["cpu"]).expect("columns");
     let mut history = History::new("hpc", 3600, columns.clone(), &[START], NOW).expect("new");
@@ -64,7 +64,7 @@ fn made(input: &Input) -> History {
             .used(&leaf(number), START, NOW - 1, Column::Billing)
             .expect("a time");
         let expected = naive[usize::from(number)];
-        // A third of a unit is lost per second at most.
+        // At most a third of a unit is lost per second.
         assert!(
             (used.to_f64() - expected).abs() <= 1e-9 * (1e6 + expected),
             "{used:?} {expected}"
@@ -75,7 +75,7 @@ fn made(input: &Input) -> History {
     history
 }
 
-/// What was read holds together.
+/// Asserts that a history is consistent after reading.
 fn goes_on(history: History, input: &Input) {
     let bytes = history.save();
     assert_eq!(
@@ -132,7 +132,7 @@ fuzz_target!(|bytes: &[u8]| {
         saved[12 + usize::from(*at) % (end - 12)] = *byte;
     }
     if let Ok(changed) = History::load(&with_checksum(saved.clone())) {
-        // There is one way to write a history.
+        // A history has only one written form.
         assert_eq!(changed.save(), with_checksum(saved));
         goes_on(changed, &input);
     }
@@ -141,7 +141,7 @@ fuzz_target!(|bytes: &[u8]| {
             let begin = [&b"FTLEDGER"[..], &[version, 0, 0, 0], raw].concat();
             let bytes = with_checksum(begin);
             if let Ok(history) = History::load(&bytes) {
-                // Version 2 is read as what is written as version 1.
+                // Version 2 is read as the history that is written as version 1.
                 assert!(version == 2 || history.save() == bytes);
                 goes_on(history, &input);
             }

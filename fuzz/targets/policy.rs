@@ -1,5 +1,5 @@
-//! Policy files, sites of `fairtree queue` and prices, all TOML: a refusal is one line with its
-//! place; what is accepted of a policy file is accepted as settings.
+//! Policy files, sites of `fairtree queue` and prices, all in TOML: a refusal is one line with its
+//! place; an accepted policy file is also accepted as settings.
 #![no_main]
 
 use fairtree::config::PolicyFile;

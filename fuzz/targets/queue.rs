@@ -1,6 +1,6 @@
-//! Events of a site whose machines ask what is next, by fair share and on demand: lines that a host
-//! would write, and lines of any kind. A naive model knows which jobs wait and run: nothing starts
-//! that does not wait, what is next waits for that machine, and every waiting job has one position.
+//! Events of a site whose machines ask for their next job, by fair share and on demand: lines that
+//! a host would write, and arbitrary lines. A naive model knows the waiting and running jobs: only
+//! waiting jobs start, the next job waits for that machine, and every waiting job has one position.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -158,7 +158,7 @@ fn line(on_demand: bool, time: u64, line: &Line) -> String {
         } => {
             let start = time / 1_000_000 + u64::from(*after);
             let moment = |secs: u64| {
-                // Seconds behind the day that events begin on.
+                // Seconds after the day on which events begin.
                 let of_day = secs - DAY;
                 format!(
                     "2026-03-{:02}T{:02}:{:02}:{:02}Z",
@@ -202,7 +202,7 @@ fn line(on_demand: bool, time: u64, line: &Line) -> String {
 /// The first of March 2026, seconds since 1970.
 const DAY: u64 = 1_772_323_200;
 
-/// Which jobs wait, and for which machine; and which run.
+/// Waiting jobs with their machines, and running jobs.
 #[derive(Debug, Default)]
 struct Naive {
     waiting: BTreeMap<u64, String>,
@@ -212,7 +212,7 @@ struct Naive {
 impl Naive {
     fn take(&mut self, act: &Act, said: &Said) {
         match (act, said) {
-            // What the passing of time did; another act's refusal is of a job that never waited.
+            // Passing time refused a waiting job; other refusals concern jobs that never waited.
             (Act::Time, Said::Refused(refused)) => {
                 self.waiting.remove(&refused.job).expect("it waits");
             }
@@ -272,7 +272,7 @@ fuzz_target!(|input: Input| {
     // The examples begin on the first and on the second of March.
     let mut time = (DAY + 32 * 3600) * 1_000_000;
     for (after, next) in input.lines.iter().take(64) {
-        // An hour and a bit at most: all of it is in March.
+        // Little more than an hour at most: everything stays in March.
         time += u64::from(*after);
         let text = line(input.on_demand, time, next);
         let mut events = Events::new("events", text.as_bytes());

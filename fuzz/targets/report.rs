@@ -1,6 +1,6 @@
-//! Every reader of a file through every report that takes it, and every form in which the report is
-//! written: no form has a control character, JSON is JSON, a file compared with itself has not
-//! changed, and a site whose shares do not change has no moves.
+//! Every reader of a file through every report that takes it, and every output form of the report:
+//! no form has a control character, JSON is valid, a file compared with itself has no changes, and
+//! a site whose shares do not change has no moves.
 #![no_main]
 
 use fairtree::compat::Compat;
@@ -26,7 +26,7 @@ use fairtree_render::{chart, cost as cost_text, explain, prio as prio_json, shar
 use fairtree_render::{what_if, what_if::Shown};
 use libfuzzer_sys::fuzz_target;
 
-/// How many jobs and users are asked about.
+/// Number of jobs and users for questions.
 const FEW: usize = 3;
 
 fn through(bytes: &[u8]) -> Result<(), InputError> {
@@ -56,7 +56,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     text
 }
 
-/// One JSON object.
+/// Asserts that the output is one JSON object.
 fn json(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) {
     let text = written(write);
     assert!(
@@ -134,7 +134,7 @@ fn of_site(site: Site) -> Result<(), InputError> {
     Ok(())
 }
 
-/// All that can be asked of a site.
+/// Asks all questions about a site.
 fn ask(cluster: &mut Cluster) {
     let users: Vec<AssocIndex> = cluster.tree.indices().collect();
     let users = users.into_iter().filter(|at| cluster.is_user(*at));
@@ -194,7 +194,7 @@ fn say(explanation: Explanation<'_>) {
     json(|out| explain::to_json(out, explanation));
 }
 
-/// A log of jobs, over time.
+/// Reads a log of jobs, and reports it over time.
 fn log(format: Format, input: impl std::io::BufRead) -> Result<(), InputError> {
     let config = Config::default();
     let mut history = History::new(

@@ -1,6 +1,6 @@
-//! Saved states, with and without a right checksum: the plugin's state file in each version, its
-//! settings, Slurm's own files, and what the C ABI saves of trees and queues. What is read can be
-//! saved, and is then read as the same.
+//! Saved states, with and without a correct checksum: the plugin's state file in each version, its
+//! settings, Slurm's own files, and states of trees and queues from the C ABI. A state that can be
+//! read can be saved, and is then read as the same.
 #![no_main]
 
 use std::ptr::null_mut;
@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 use fairtree::capi::*;
 use fairtree::engine::on_demand::OnDemand;
 use fairtree::engine::queue::Queue;
-// Files of the plugin name both by their paths, which the replay of the corpus has elsewhere.
+// Files of the plugin use both paths; in the replay of the corpus they are elsewhere.
 #[cfg(test)]
 use crate::slurm;
 #[cfg(not(test))]
@@ -42,7 +42,7 @@ fn framed(magic: &[u8; 8], payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// `ft_state_restore`: rows of 36 bytes behind their number and two moments.
+/// `ft_state_restore`: rows of 36 bytes, after their number and two times.
 fn tree(payload: &[u8]) -> Vec<u8> {
     let (times, rows) = payload.split_at(payload.len().min(16));
     let count = rows.len() / 36;
@@ -99,7 +99,7 @@ fuzz_target!(|bytes: &[u8]| {
             if let Ok(queue) = Queue::restore(&framed(b"FTQUEUE\0", payload)) {
                 let saved = queue.save();
                 let again = Queue::restore(&saved).expect("what was saved");
-                // Queues that hold the same may have different bytes, of the same length.
+                // Equal queues may have different bytes, of the same length.
                 assert_eq!(again.save().len(), saved.len());
             }
         }

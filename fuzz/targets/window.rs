@@ -1,6 +1,6 @@
-//! Operations on an `ft_tree` whose usage is in a window, through the C ABI, against a list of all
-//! charged periods. Buckets of a second have no edge, and rates are whole, so that what is read must
-//! be equal. Between them careless calls, settings that change, and states that are damaged.
+//! Operations on an `ft_tree` with usage in a window, through the C ABI, compared with a list of
+//! all charged periods. Buckets of a second have no edge, and rates are whole, so results must be
+//! equal. In between come careless calls, changed settings, and damaged states.
 #![no_main]
 
 #[path = "capi/did.rs"]
@@ -14,7 +14,7 @@ use did::did;
 use fairtree::capi::*;
 use libfuzzer_sys::fuzz_target;
 
-/// What a host does, or a careless one.
+/// An operation of a host, careful or careless.
 #[derive(Arbitrary, Debug)]
 enum Op {
     Charge(Vec<Period>),
@@ -83,14 +83,14 @@ const ROWS: [AssocRow; 5] = [
     row(3, 1, 1),
     row(4, 0, 1),
 ];
-/// Each association and those above it.
+/// Each association and its ancestors.
 const ABOVE: [&[usize]; 5] = [&[0], &[1, 0], &[2, 1, 0], &[3, 1, 0], &[4, 0]];
 const ASSOC: usize = size_of::<AssocRow>();
 const USE: usize = size_of::<RunUseRow>();
 
 const START: i64 = 1_000_000;
 const LENGTH: i64 = 300;
-/// Since when use of account 1 and its users counts, where it has a plan of its own.
+/// Time from which usage of account 1 and its users counts, if it has its own plan.
 const SINCE: i64 = START + 100;
 const POLICY: &CStr = c"usage = 'window:0:300'
 resolution = '0:01'
@@ -107,7 +107,7 @@ const fn row(id: u32, parent: u32, kind: u32) -> AssocRow {
     }
 }
 
-/// A period that was charged. Of a run that has ended the job is nobody's any more.
+/// A charged period; `job` is `None` after the end of its run.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     job: Option<u32>,
@@ -117,7 +117,7 @@ struct Kept {
     cpus: u64,
 }
 
-/// A tree with its settings, and what it should know.
+/// A tree with its settings, and the expected state.
 struct World {
     tree: *mut TreeHandle,
     config: *mut ConfigHandle,
@@ -133,7 +133,7 @@ fn must(status: i32, what: &str) {
     });
 }
 
-/// The run of a job: few, so that they meet.
+/// The run of a job: few runs, so that they collide.
 fn job(byte: u8) -> u32 {
     u32::from(byte % 6)
 }
@@ -206,7 +206,7 @@ impl World {
                         ft_usage_charge_runs(tree, &use_of, 1, size, counts.as_ptr(), 2),
                         "odd",
                     ) {
-                        // Right by chance; it is not followed.
+                        // Correct by chance; the model does not follow it.
                         must(
                             ft_state_restore(tree, before.as_ptr(), before.len()),
                             "back",
@@ -272,7 +272,7 @@ impl World {
                     );
                 }
                 Op::TimeOdd { now } => {
-                    // Not beyond what the list follows: only what lies before, or is no time.
+                    // Not beyond the list's time: only earlier times, and invalid ones.
                     let now = if now > self.now {
                         i64::MAX - now % 1_000
                     } else {
@@ -357,7 +357,7 @@ impl World {
         }
     }
 
-    /// All periods or, where one is wrong, none.
+    /// Charges all periods or, if one is wrong, none.
     unsafe fn charge(&mut self, periods: &[Period]) {
         let mut kept = self.kept.clone();
         let (mut uses, mut counts, mut clash) = (Vec::new(), Vec::new(), false);
@@ -425,7 +425,7 @@ impl World {
         }
     }
 
-    /// What each association used, by the list.
+    /// Usage of each association, from the list.
     fn used(&self, rate: impl Fn(u64) -> u64) -> [f64; 5] {
         let mut used = [0.0; 5];
         for kept in &self.kept {

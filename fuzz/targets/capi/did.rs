@@ -1,10 +1,10 @@
-//! What calls of the C ABI say.
+//! Results of calls of the C ABI.
 
 use std::ffi::CStr;
 
 use fairtree::capi::{Status, ft_last_error};
 
-/// What a call said: whether it did it. A defect that was caught is none the less one.
+/// Returns true if a call succeeded. Panics at a caught defect.
 pub fn did(status: i32, what: &str) -> bool {
     // SAFETY: the text of the last call lives until the next one.
     let text = unsafe { CStr::from_ptr(ft_last_error()) }

@@ -1,9 +1,9 @@
-//! Associations and what they used, as simply as can be: a list, walked each time.
+//! Associations and their usage in the simplest form: a list that is searched each time.
 
 use fairtree::capi::{FT_NONE, FT_SHARES_MAX, FT_SHARES_PARENT};
 use fairtree_oracle::number::{Fraction, dyadic};
 
-/// How often use may be halved: it is kept in whole numbers of 2^-32.
+/// Allowed number of halvings: usage is kept in whole numbers of 2^-32.
 pub const HALVES: u32 = 32;
 
 /// An association.
@@ -13,11 +13,11 @@ pub struct Row {
     pub parent: u32,
     pub user: bool,
     pub shares: u32,
-    /// Its own use, in units of 2^-HALVES.
+    /// Its own usage, in units of 2^-HALVES.
     own: u64,
 }
 
-/// All of them, in the order of the library's positions.
+/// All associations, in the order of the library's positions.
 #[derive(Debug, Default)]
 pub struct Model {
     rows: Vec<Row>,
@@ -62,7 +62,7 @@ impl Model {
         at.is_some()
     }
 
-    /// Whether `above` is `id` or stands over it.
+    /// Returns true if `above` is `id` or one of its ancestors.
     fn is_over(&self, above: u32, id: u32) -> bool {
         let mut next = Some(id);
         while let Some(id) = next {
@@ -89,7 +89,7 @@ impl Model {
         allowed
     }
 
-    /// The account above keeps what was used.
+    /// Removes an association; the parent account keeps its usage.
     pub fn remove(&mut self, id: u32) -> bool {
         let Some(at) = self.at(id) else {
             return false;
@@ -164,7 +164,7 @@ impl Model {
         self.halved
     }
 
-    /// Whether sums fit a 64-bit mantissa, as those of the library must.
+    /// Returns true if sums fit a 64-bit mantissa, as the library's sums must.
     pub fn exact(&self) -> bool {
         let all: u128 = self.rows.iter().map(|row| u128::from(row.own)).sum();
         all < 1 << 62

@@ -1,3 +1,3 @@
-//! What of the plugin needs no Slurm: its files, at the path that their visibility names.
+//! The part of the plugin that does not need Slurm: its files, at the path of their visibility.
 
 pub mod state;

@@ -18,13 +18,13 @@ fn saved(state: &State) -> Vec<u8> {
     image.pieces().concat()
 }
 
-/// What is read can be written, and is then read as the same; also with these TRES.
+/// A state that can be read can be written, and is then read as the same; also with these TRES.
 pub fn check(bytes: &[u8], tres_ids: &[u32]) {
     let Ok(mut state) = State::decode(bytes) else {
         return;
     };
     let once = saved(&state);
-    // Records without use are left out, and unused TRES behind the last used one.
+    // Records without usage are left out, and unused TRES after the last used one.
     let again = State::decode(&once).expect("what was written");
     assert_eq!(saved(&again), once);
     assert_eq!(again.times(), state.times());
