@@ -1,11 +1,11 @@
 //! Instructions per unit of work, counted by valgrind's callgrind: the same on a busy machine.
 //!
-//! Each task is run once and twice, and the difference counted, so that building the site does not
-//! matter. Counts are recorded in `instructions.txt`. One that is further from its record than
-//! 10 % either way fails: more is a regression, less is to be recorded, with the reason in the
-//! commit: `UPDATE_COUNTS=1 cargo bench --package fairtree-figures --bench instructions`. Another compiler makes other
-//! instructions of the same program; where it is not the one that the counts were recorded with,
-//! only a count that is 25 % too high fails.
+//! Each task runs once and twice, and the difference is counted, so that building the site does not
+//! matter. Counts are recorded in `instructions.txt`. A count that differs from its record by more
+//! than 10 % fails: more is a regression; less must be recorded, with the reason in the commit:
+//! `UPDATE_COUNTS=1 cargo bench --package fairtree-figures --bench instructions`. A different
+//! compiler makes different instructions of the same program; then only a count that is 25 % too
+//! high fails.
 
 mod common;
 
@@ -24,13 +24,13 @@ use fairtree::order::{Entitled, Forest, Job, JobColumns, Level, Line, Node, Plac
 use fairtree::priority::{Priced, Pricer};
 use fairtree::usage::window::{Columns, RunId, Window, WindowLedger};
 
-/// How far a count may be from what is recorded.
+/// Allowed relative difference of a count from its record.
 const TOLERANCE: f64 = 0.10;
 
-/// How far above it may be where another compiler was at work.
+/// Allowed relative increase with a different compiler.
 const OTHER_COMPILER: f64 = 0.25;
 
-/// The tasks, and how many units of work each does.
+/// The tasks, with the number of units of work in each.
 const TASKS: [(&str, usize); 8] = [
     ("price_job", JOBS),
     ("price_job_with_tres", JOBS),
@@ -72,7 +72,7 @@ fn rank(times: usize) {
     }
 }
 
-/// Charges users and follows that.
+/// Charges users and updates the ranking.
 fn follow(times: usize) {
     let tree = common::tree(&common::rows(ASSOCS, Order::DepthFirst));
     let mut ledger = common::ledger(&tree);
@@ -111,8 +111,7 @@ fn charge_window(times: usize) {
     }
 }
 
-/// Puts jobs that stand in an order in another one, as their nodes have used more: 20 accounts of
-/// 50 users.
+/// Changes the order of ordered jobs after their nodes have used more: 20 accounts of 50 users.
 fn order(interleaves: bool, times: usize) {
     let mut random = Random::new(7);
     let mut nodes = Vec::new();
@@ -183,7 +182,7 @@ fn run(task: &str, times: usize) {
     }
 }
 
-/// Instructions of this program doing `task` so many times.
+/// Instructions of this program for `times` runs of `task`.
 fn count(task: &str, times: usize) -> Result<f64, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
@@ -200,7 +199,7 @@ fn count(task: &str, times: usize) -> Result<f64, String> {
     count.ok_or_else(|| format!("valgrind counted nothing:\n{text}"))
 }
 
-/// What is kept in `instructions.txt`: the compiler, and a count per task.
+/// The content of `instructions.txt`: the compiler, and a count per task.
 #[derive(Debug, PartialEq)]
 struct Record {
     compiler: String,
@@ -244,7 +243,7 @@ impl Record {
     }
 }
 
-/// Compiler and processor without what a patch release changes: `rustc 1.95 x86_64`.
+/// Compiler and processor without the patch version: `rustc 1.95 x86_64`.
 fn compiler() -> Result<String, String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("--version").output();

@@ -1,4 +1,4 @@
-//! Pricing a queue, beside copying the same bytes: the jobs read, the prices written.
+//! Pricing a queue, compared with copying the same bytes: jobs read, prices written.
 
 mod common;
 
@@ -39,14 +39,14 @@ fn pricing(c: &mut Criterion) {
     group.finish();
 }
 
-/// Copies what pricing reads and what it writes.
+/// Copies the bytes that pricing reads and writes.
 fn copy((jobs, priced): (&[Job], &[Priced]), copies: &mut (Vec<Job>, Vec<Priced>)) {
     copies.0.copy_from_slice(black_box(jobs));
     copies.1.copy_from_slice(black_box(priced));
 }
 
-/// Prices and copies in turns, so that whatever else the machine does slows both, and prints the
-/// median of the ratios.
+/// Prices and copies in turns, so that other load on the machine slows both, and prints the median
+/// of the ratios.
 fn print_ratios(
     name: &str,
     tables: &JobTables,

@@ -1,6 +1,6 @@
 //! The queue's choice, estimates, orders and their numbers.
 
-#[allow(dead_code)] // A part of it is used.
+#[allow(dead_code)] // Only a part of it is used.
 #[path = "../tests/common/random.rs"]
 mod random;
 
@@ -16,7 +16,7 @@ use random::Random;
 
 const MACHINES: [&str; 4] = ["m1", "m2", "m3", "m4"];
 
-/// Hubs, groups and projects: ten of each in each up to `projects` in all.
+/// Ten hubs with ten groups each, and `projects` projects in the groups.
 fn tree(projects: usize) -> (Tree, Vec<u32>) {
     let mut random = Random::new(projects as u64);
     let mut rows = Vec::new();
@@ -42,7 +42,7 @@ fn tree(projects: usize) -> (Tree, Vec<u32>) {
     (Tree::from_rows(rows).expect("a tree"), projects)
 }
 
-/// A queue that has been busy, with this many waiting jobs of a tenth as many projects.
+/// A queue with past runs and `waiting` jobs, of a tenth as many projects.
 struct BusyQueue {
     queue: Queue,
     projects: Vec<u32>,
@@ -74,7 +74,7 @@ impl BusyQueue {
         for _ in 0..waiting {
             busy.add();
         }
-        // Enough for runs to leave the window.
+        // Enough turns for runs to leave the window.
         for _ in 0..20_000 {
             busy.turn();
         }
@@ -97,8 +97,8 @@ impl BusyQueue {
         added.expect("a project");
     }
 
-    /// A machine becomes idle, asks and starts what it is told; one job comes. How long it took
-    /// to ask, and all of it but the new job.
+    /// A machine becomes idle, asks for a job and starts it; one new job is submitted. Returns the
+    /// time of asking, and the time of everything except the submission.
     fn turn(&mut self) -> (Duration, Duration) {
         let machine = MACHINES[self.random.below(4) as usize];
         self.now += 300 * SECOND;
@@ -179,7 +179,7 @@ fn estimates(c: &mut Criterion) {
             b.iter(|| black_box(busy.queue.positions("m1").expect("a machine")));
         });
         group.bench_function(format!("estimate/waiting_{name}"), |b| {
-            // Those of one of four machines, while all four run on.
+            // Estimates of one of four machines, while all four run.
             b.iter(|| black_box(busy.queue.estimate("m1", busy.now).expect("a machine")));
         });
     }

@@ -55,8 +55,8 @@ fn from_scratch(c: &mut Criterion) {
     group.finish();
 }
 
-/// A kept ranking: from scratch, and following a pass in which all usage decayed and some users were
-/// charged. The order of the rows matters little here.
+/// Measures a kept ranking: from scratch, and after a pass in which all usage decayed and some
+/// users were charged. The order of the rows matters little here.
 fn following(c: &mut Criterion) {
     let slurm = Compat::Slurm(Release::V22_05_8);
     for (name, len) in SIZES {

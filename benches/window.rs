@@ -1,8 +1,8 @@
 //! The window ledger: charging, rolling the window over, saving and loading.
 //!
-//! `charge`: a pass over running jobs of any leaves, five minutes each. `roll`: an hour passes
-//! for 500 active leaves, whatever the rest of the tree. `file`: a month of jobs, one after the
-//! other, in 5 % of the leaves.
+//! `charge`: a pass over running jobs of random leaves, five minutes each. `roll`: an hour passes
+//! for 500 active leaves, with a rest of the tree of any size. `file`: a month of jobs, one after
+//! the other, in 5 % of the leaves.
 
 mod common;
 
@@ -101,7 +101,7 @@ fn roll(c: &mut Criterion) {
             b.iter_custom(|hours| {
                 let mut spent = Duration::ZERO;
                 for _ in 0..hours {
-                    // Hours differ, so that none is a part of the one before.
+                    // The periods vary, so that none is a part of the previous one.
                     let from = ledger.now();
                     hour += 1;
                     let start = Instant::now();

@@ -1,7 +1,7 @@
 /*
- * The engine through the C ABI: loading, ranking and pricing a million rows in
- * one call each. Prints lines of `name=value` words; times are those that the
- * thread was on a processor, the median of several turns.
+ * The engine through the C ABI: loads, ranks and prices a million rows in one
+ * call each. Prints lines of `name=value` words; times are processor times of
+ * the thread, the median of several turns.
  *
  *   engine ASSOCS JOBS TURNS
  */
@@ -81,7 +81,7 @@ static double median(figure *of)
 
 /* ---- a tree of depth 6 ----------------------------------------------------- */
 
-/* Accounts of one level by another, then users, dealt out evenly. */
+/* Accounts level by level, then users, distributed evenly. */
 static ft_assoc *make_rows(size_t count, uint32_t *first_user)
 {
     ft_assoc *row = array(count, sizeof(*row));

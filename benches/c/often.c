@@ -1,7 +1,7 @@
 /*
- * To be preloaded into slurmctld: the thread of Slurm's own priority plugin waits
- * a second between two passes where it would wait a minute. slurm.conf knows
- * nothing shorter for that plugin.
+ * Preloaded into slurmctld: the thread of Slurm's own priority plugin then
+ * waits a second between two passes instead of a minute. slurm.conf has no
+ * shorter period for that plugin.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
         wait = library();
     if (!computes_priorities())
         return wait(cond, mutex, until);
-    /* From now on: the plugin adds a minute to its last moment, whenever that was. */
+    /* Starting now: the plugin adds a minute to the time of its last pass. */
     clock_gettime(CLOCK_REALTIME, &soon);
     soon.tv_sec++;
     return wait(cond, mutex, &soon);

@@ -15,23 +15,23 @@ use random::Random;
 /// Levels below the root; users are on the last one.
 pub const DEPTH: u32 = 6;
 
-/// Users of an account, about.
+/// Approximate number of users per account.
 const USERS_PER_ACCOUNT: usize = 128;
 
 /// The time of the pass.
 pub const NOW: i64 = 1_800_000_000;
 
-/// In which order the rows of a tree come.
+/// Order of the rows of a tree.
 #[derive(Clone, Copy)]
 pub enum Order {
     /// Each account followed by all below it, as slurmdbd sends them.
     DepthFirst,
-    /// By chance.
+    /// Random.
     Shuffled,
 }
 
-/// The rows of a tree of depth 6 with `len` associations: accounts that branch alike, users
-/// below the last of them, shares from 1 to 1000.
+/// The rows of a tree of depth 6 with `len` associations: all accounts have the same number of
+/// children, users are below the last accounts, shares are from 1 to 1000.
 pub fn rows(len: usize, order: Order) -> Vec<Assoc> {
     let mut random = Random::new(len as u64);
     let lowest = (len / USERS_PER_ACCOUNT).max(1) as f64;
@@ -39,7 +39,7 @@ pub fn rows(len: usize, order: Order) -> Vec<Assoc> {
     let accounts: usize = (0..DEPTH).map(|level| fan_out.pow(level)).sum();
     let users = len - accounts;
     let mut rows = Vec::with_capacity(len);
-    // Accounts to do: parent and level. The users are dealt out evenly.
+    // Accounts to do: parent and level. The users are distributed evenly.
     let mut todo = vec![(None, 0)];
     let (mut lowest_done, lowest) = (0, fan_out.pow(DEPTH - 1));
     while let Some((parent, level)) = todo.pop() {
@@ -92,7 +92,7 @@ pub fn ledger(tree: &Tree) -> Ledger {
     Ledger::from_own(tree, &own).expect("usage of every association")
 }
 
-/// Some users of a tree, by chance.
+/// Random users of a tree.
 pub fn some_users(tree: &Tree, count: usize) -> Vec<AssocIndex> {
     let mut random = Random::new(count as u64);
     let mut users = Vec::new();
@@ -105,7 +105,7 @@ pub fn some_users(tree: &Tree, count: usize) -> Vec<AssocIndex> {
     users
 }
 
-/// Every weight but those of TRES.
+/// Settings with all weights except those of TRES.
 pub fn config() -> Config {
     Config::builder()
         .priority_weight_age(1_000)
@@ -118,7 +118,7 @@ pub fn config() -> Config {
         .expect("a sound configuration")
 }
 
-/// The same with weights for CPUs, memory and GPUs.
+/// Like [`config`], with weights for CPUs, memory and GPUs.
 pub fn config_tres() -> Config {
     let mut config = config();
     config.priority_weight_tres = [("cpu", 1000.0), ("mem", 500.0), ("gres/gpu", 3000.0)]

@@ -1,6 +1,6 @@
-//! A ranking that is kept from pass to pass, in figures for `cargo testbed bench`: one line of
-//! `name=value` words, medians of the time that the thread was on a processor. And what several
-//! threads gain: medians of the time until the work was done.
+//! Figures of a ranking that is kept from pass to pass, for `cargo testbed bench`: one line of
+//! `name=value` words, medians of the thread's processor time. Also the gain from several threads:
+//! medians of the time until the work was done.
 //!
 //! `cargo run --release -p fairtree-figures -- ASSOCS`
 
@@ -42,7 +42,7 @@ fn scratch(ranking: &mut LevelRanks, tree: &Tree, ledger: &Ledger) -> f64 {
     median((0..TURNS / 4).map(turn).collect())
 }
 
-/// All usage decays, some users are charged, and ranks are updated: only the last is counted.
+/// Decays all usage, charges some users, and updates ranks: counts only the update.
 fn following(ranking: &mut LevelRanks, tree: &Tree, ledger: &mut Ledger, charged: usize) -> f64 {
     let users = common::some_users(tree, charged);
     let mut pass = || {
@@ -58,7 +58,7 @@ fn following(ranking: &mut LevelRanks, tree: &Tree, ledger: &mut Ledger, charged
     median((0..TURNS).map(|_| pass()).collect())
 }
 
-/// Milliseconds of several turns until `work` was done.
+/// Milliseconds of several turns of `work`.
 fn elapsed(mut work: impl FnMut()) -> f64 {
     let turn = |_| {
         let before = Instant::now();
@@ -68,7 +68,7 @@ fn elapsed(mut work: impl FnMut()) -> f64 {
     median((0..TURNS / 3).map(turn).collect())
 }
 
-/// One thread beside as many as there are processors.
+/// Compares one thread with one thread per processor.
 fn shared(tree: &Tree, ledger: &Ledger) {
     const JOBS: usize = 1_000_000;
     let count = thread::available_parallelism().expect("a number of processors");
