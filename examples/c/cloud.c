@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * A small quantum cloud: two hubs share two machines for a month. Each hub has groups, each group
- * has projects; groups compete over the whole cloud by what they used in the last 28 days. On the
- * way it prints who stands where, whose job is next and when jobs will start. A third machine is
- * reserved or used on demand, and bills are written at the end.
+ * has projects; groups compete in the whole cloud by their usage of the last 28 days. The program
+ * prints the places, the next jobs and their estimated starts. A third machine is reserved or used
+ * on demand, and bills are written at the end.
  *
  * C11; compiles as C++17, too. With fairtree installed:
  *
@@ -51,7 +51,7 @@ static const struct {
 
 static const char *const MACHINE[MACHINES] = {"ion", "transmon"};
 
-/* What runs on a machine. */
+/* The job that runs on a machine. */
 static struct {
     int64_t job, end;
 } runs[MACHINES] = {{IDLE, 0}, {IDLE, 0}};
@@ -77,7 +77,7 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-/* Groups compete; what failed for a reason that is not the user's costs nothing. */
+/* Groups compete; a failure that the user did not cause costs nothing. */
 static ft_queue *new_queue(void)
 {
     ft_tree *tree = NULL;
@@ -94,7 +94,7 @@ static ft_queue *new_queue(void)
     return queue;
 }
 
-/* Every 20 minutes another project submits a job, to one machine or the other. */
+/* Every 20 minutes the next project submits a job, to one machine or the other. */
 static int64_t submit_time(int64_t job)
 {
     return START + job * 20 * MINUTE;
@@ -110,7 +110,7 @@ static void submit(ft_queue *queue, int64_t job)
     check(ft_queue_add_job(queue, &row));
 }
 
-/* How long a job really runs. */
+/* Real duration of a job. */
 static int64_t length(int64_t job)
 {
     return (20 + job * 53 % 71) * MINUTE;
@@ -130,7 +130,7 @@ static void end(ft_queue *queue, int at, int64_t now)
     }
 }
 
-/* A machine asks what to run. */
+/* A machine asks for its next job. */
 static void ask(ft_queue *queue, int at, int64_t now)
 {
     uint32_t what = 0;
@@ -294,7 +294,7 @@ static void on_demand(void)
     check(order(queue, 5, 16, 2000, 1300, &submitted));
     start(queue, 5, 1300);
     check(order(queue, 6, 16, 100, 1400, &submitted));
-    /* The reservation ends: job 5 goes on, job 6 is on-demand from now on. */
+    /* The reservation ends: job 5 continues, job 6 is on-demand from now on. */
     check(ft_on_demand_estimate(queue, "annealer", START + 2800 * SECOND, estimates, 4,
                                 sizeof(estimates[0]), &found));
     for (size_t i = 0; i < found; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A batch system in small: it builds a tree of accounts and users, charges what they used, lets
- * a week pass, ranks them, prices 100,000 waiting jobs in one call, saves and restores, and
- * prints a table like that of sshare.
+ * A small batch system: it builds a tree of accounts and users, charges their usage, lets a week
+ * pass, ranks them, prices 100,000 waiting jobs in one call, saves and restores, and prints a table
+ * like that of sshare.
  *
  * C11; compiles as C++17, too. With fairtree installed:
  *
@@ -87,7 +87,7 @@ static ft_tree *new_tree(int64_t now)
     return tree;
 }
 
-/* Two partitions of 8 GPUs, of which the second has four times the priority, and two QOS. */
+/* Two partitions of 8 GPUs, the second with four times the priority, and two QOS. */
 static ft_site *new_site(void)
 {
     static const char *const TRES[] = {"cpu", "gres/gpu"};
@@ -178,7 +178,7 @@ static void price_jobs(const ft_config *config, const ft_site *site, const ft_tr
     free(jobs);
 }
 
-/* Saves the tree, restores it into another, and sees that nothing got lost. */
+/* Saves the tree, restores it into a new one, and checks that nothing is lost. */
 static void save_and_restore(const ft_tree *tree, const ft_config *config)
 {
     ft_fairshare before[LENGTH(SITE)], after[LENGTH(SITE)];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Usage in a window: what was used in the last 28 days counts, and a run that was cancelled does
- * not.
+ * Usage in a window: usage of the last 28 days counts, and a cancelled run does not count.
  */
 #include <fairtree.h>
 
@@ -29,7 +28,7 @@ int main(void)
         {2, 1, 40, FT_ACCOUNT}, {20, 2, 1, FT_USER}, /* physics: anna */
         {3, 1, 60, FT_ACCOUNT}, {30, 3, 1, FT_USER}, /* biology: carl */
     };
-    /* Who, job, run, from, to, billable TRES, UsageFactor, no single TRES. */
+    /* User, job, run, from, to, billable TRES, UsageFactor, no single TRES. */
     const ft_run_use uses[] = {
         {20, 101, 0, 0, 10 * DAY, 1.0, 1.0, FT_NONE, 0},
         {30, 102, 0, 5 * DAY, 10 * DAY, 2.0, 1.0, FT_NONE, 0},
