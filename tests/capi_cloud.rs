@@ -1,6 +1,7 @@
-//! `examples/c/cloud.c`: compiled with all warnings as C11 and C++17, run as it is, under
-//! AddressSanitizer and under valgrind. The month is compared with the naive model below, which
-//! keeps every run and counts again for each choice; the day on demand with numbers by hand.
+//! `examples/c/cloud.c`: compiled with all warnings as C11 and C++17, and run directly, with
+//! AddressSanitizer and with valgrind. The month is compared with the naive model below, which
+//! keeps every run and counts again for each choice; the on-demand day is compared with numbers
+//! computed by hand.
 
 mod capi_common;
 
@@ -16,10 +17,10 @@ const CLOUD: &str = "examples/c/cloud.c";
 const DAY: u64 = 24 * 60;
 const WINDOW: u64 = 28 * DAY;
 
-/// By hand. X: job 1 ran 600 s well, job 2 was halted and then failed. N: jobs 4 and 5 were of the
-/// reservation of 1800 s, job 6 ran 100 s on demand. A microsecond costs 3, a reserved second
-/// 1000: 600,000,000 * 3; and 100,000,000 * 3 + 1800 * 1000. Job 5 ends at 1300 + 2000 s, then
-/// come job 2 for 600 s, and job 6.
+/// Computed by hand. X: job 1 ran 600 s successfully, job 2 was halted and then failed. N: jobs 4
+/// and 5 belonged to the reservation of 1800 s, job 6 ran 100 s on demand. A microsecond costs 3, a
+/// reserved second 1000: 600,000,000 * 3; and 100,000,000 * 3 + 1800 * 1000. Job 5 ends at 1300 +
+/// 2000 s, then job 2 runs for 600 s, then job 6.
 const ON_DEMAND: &str = "\
 on demand
   ft_on_demand_submit: job: the limit of account 11 is reached: 2 on-demand jobs wait, 2 may
@@ -44,7 +45,8 @@ bills
 type Projects = &'static [(u64, u64)];
 
 /// Shares of the cloud in percent, and the projects with their shares of the group. By hand: Hub A
-/// has 60 of 100, Group 1 of it 3 of 5, so 36; Group 2 has 24; Hub B's two have 20 each.
+/// has 60 of 100, its Group 1 has 3 of 5, so 36; its Group 2 has 24; the two groups of Hub B have
+/// 20 each.
 const GROUPS: [(&str, u64, Projects); 4] = [
     ("A1", 36, &[(0, 1), (1, 2)]),
     ("A2", 24, &[(2, 1), (3, 1)]),
@@ -54,7 +56,7 @@ const GROUPS: [(&str, u64, Projects); 4] = [
 
 const MACHINES: [&str; 2] = ["ion", "transmon"];
 
-/// A job's number is its age. In minutes all of it.
+/// A job's id is its age. All times are in minutes.
 fn machine(job: u64) -> usize {
     (job / 7 % 2) as usize
 }
@@ -75,7 +77,7 @@ struct Naive {
     waiting: BTreeSet<u64>,
     /// Job and start, by machine.
     running: [Option<(u64, u64)>; 2],
-    /// Project, start, end of what counts.
+    /// Project, start and end of each run that counts.
     runs: Vec<(u64, u64, u64)>,
     now: u64,
 }
@@ -95,7 +97,8 @@ impl Naive {
         used
     }
 
-    /// The group with the lowest use over shares, its project likewise, the oldest job of that.
+    /// The oldest job of the project with the lowest usage over shares, in the group with the
+    /// lowest.
     fn choose(&self, at: usize, used: &[u64; 7]) -> Option<u64> {
         let compare = |a: &(u64, u64, u64), b: &(u64, u64, u64)| {
             let ratios: Ordering = (a.0 * b.1).cmp(&(b.0 * a.1));
@@ -126,7 +129,7 @@ impl Naive {
         Some(job)
     }
 
-    /// Pick, charge, pick.
+    /// Picks and charges job after job.
     fn positions(&self, at: usize) -> Vec<u64> {
         let (mut rest, mut used) = (self.clone(), self.used(true));
         let mut order = Vec::new();
@@ -138,7 +141,7 @@ impl Naive {
         order
     }
 
-    /// Lets a copy run on as expected. A paused machine would run nothing: not in these reports.
+    /// Runs a copy ahead as expected. A paused machine would run nothing; no report has one.
     fn estimates(&self, at: usize) -> Vec<(u64, u64)> {
         let mut future = self.clone();
         let mut starts = Vec::new();

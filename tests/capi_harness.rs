@@ -1,10 +1,10 @@
-//! `examples/c/harness.c`: compiled with all warnings as C11 and C++17, run as it is, under
-//! AddressSanitizer and under valgrind, and its numbers compared with those worked out by hand.
+//! `examples/c/harness.c`: compiled with all warnings as C11 and C++17, and run directly, with
+//! AddressSanitizer and with valgrind; its numbers are compared with those computed by hand.
 //!
-//! By hand: usage halves in a week, so physics used 40000 and biology 60000 of 100000. Their
-//! shares are 60 and 40 of 100: level fairshare 0.6/0.4 = 1.5 and 0.4/0.6 = 2/3. In physics anna
-//! has 1/2 of the shares and 30000/40000 of the usage: 2/3; bert 1/2 and 10000/40000: 2. In
-//! biology both have as much usage as shares: 1, tied. So the ranks are bert 4, anna 3, cleo and
+//! By hand: usage halves in a week, so physics used 40000 and biology 60000 of 100000. Their shares
+//! are 60 and 40 of 100: level fairshare 0.6/0.4 = 1.5 and 0.4/0.6 = 2/3. In physics anna has 1/2
+//! of the shares and 30000/40000 of the usage: 2/3; bert has 1/2 and 10000/40000: 2. In biology
+//! both have equal parts of usage and shares: 1, a tie. So the ranks are bert 4, anna 3, cleo and
 //! dora 2, of 4 users.
 
 mod capi_common;
@@ -39,7 +39,7 @@ fn terms(i: u64) -> [u64; 5] {
     // PriorityJobFactor 1 and 4, of at most 4; QOS of priority 0 and 10, of at most 10.
     let partition = [500, 2000][(i / 4 % 2) as usize];
     let qos = [0, 500][(i / 8 % 2) as usize];
-    // None, half and all of PriorityMaxAge; none, 4 and all 8 GPUs of the partition.
+    // 0, half and all of PriorityMaxAge; 0, 4 and all 8 GPUs of the partition.
     let age = [0, 500, 1000][(i / 16 % 3) as usize];
     let tres = [0, 200, 400][(i / 48 % 3) as usize];
     [age, fairshare, partition, qos, tres]
@@ -74,7 +74,7 @@ fn assert_prints_what_is_expected(command: &mut Command) {
     similar_asserts(&String::from_utf8(printed).expect("UTF-8"), &expected());
 }
 
-/// Line by line, so that a difference can be read.
+/// Compares line by line, so that a difference is readable.
 fn similar_asserts(found: &str, wanted: &str) {
     for (number, (found, wanted)) in found.lines().zip(wanted.lines()).enumerate() {
         assert_eq!(found, wanted, "line {}", number + 1);
@@ -98,7 +98,7 @@ fn it_is_clean_under_address_sanitizer() {
 }
 
 /// The programs in the opening comment of the header: each begins with the declaration of a handle
-/// and ends where the indented lines do.
+/// and ends with the indented lines.
 fn programs_of_the_header() -> Vec<String> {
     let header = std::fs::read_to_string(capi_common::crate_dir().join("include/fairtree.h"));
     let header = header.expect("the header");
@@ -120,7 +120,7 @@ fn programs_of_the_header() -> Vec<String> {
     programs
 }
 
-/// What a program says that it prints: the comment on or below its last `printf`.
+/// The output that a program states: the comment on or below its last `printf`.
 fn promise(program: &str) -> String {
     let printed = program.split("printf(\"").last().expect("it prints");
     let promise = printed.split("// ").nth(1).expect("it says what");

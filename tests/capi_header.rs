@@ -1,4 +1,4 @@
-//! `include/fairtree.h` is what `src/capi/` says, and every C and C++ compiler likes it.
+//! `include/fairtree.h` matches `src/capi/`, and compiles with every C and C++ compiler.
 //!
 //! `UPDATE_HEADER=1 cargo test --test capi_header` rewrites the header.
 
@@ -79,8 +79,8 @@ fn generated() -> String {
     for_c(&String::from_utf8(header).expect("the header is UTF-8"))
 }
 
-/// What cbindgen does not do: constants are `uint32_t`, so their numbers are unsigned; and the
-/// backticks of Rust's doc comments mean nothing to C.
+/// Changes that cbindgen does not make: constants are `uint32_t`, so their numbers are unsigned;
+/// and backticks of Rust's doc comments have no meaning in C.
 fn for_c(header: &str) -> String {
     let mut text = String::new();
     for line in header.lines() {

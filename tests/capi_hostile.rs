@@ -1,5 +1,5 @@
-//! `tests/c/hostile*.c`: hostile input at every function is refused, never a crash; and rules
-//! about exported functions that a machine can check.
+//! `tests/c/hostile*.c`: every function refuses hostile input, and never crashes; and rules about
+//! exported functions that a machine can check.
 
 mod capi_common;
 
@@ -19,7 +19,7 @@ const HOSTILE: [&str; 7] = [
     "tests/c/hostile_on_demand.c",
 ];
 
-/// The program refuses nothing by chance: it counts.
+/// Checks the number of refusals, so that none is missing.
 fn assert_refusals(command: &mut Command) {
     let printed = String::from_utf8(run(command).stdout).expect("UTF-8");
     let refusals = printed.trim_end().strip_suffix(" refusals");

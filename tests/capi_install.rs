@@ -1,5 +1,5 @@
-//! `make install`: a C program finds library and header through pkg-config, shared and static,
-//! the command comes with manual page and completions, and `make uninstall` leaves nothing.
+//! `make install`: a C program finds library and header through pkg-config, shared and static; the
+//! command is installed with manual page and completions; and `make uninstall` leaves nothing.
 
 mod capi_common;
 #[path = "common/console.rs"]
@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 use capi_common::{WARNINGS, crate_dir, run};
 
-/// An installation in a folder of its own, as a packager makes one.
+/// An installation in a separate folder, as a packager makes it.
 struct Installation {
     destdir: tempfile::TempDir,
 }
@@ -25,7 +25,7 @@ const PREFIX: &str = "/opt/fairtree";
 impl Installation {
     fn make(&self, target: &str) {
         let _alone = BUILD_FOLDER.lock();
-        // What this test asks for, not what a calling `make test` was asked.
+        // Use only this test's options, not those of a calling `make test`.
         run(Command::new("make")
             .current_dir(crate_dir())
             .env_remove("MAKEFLAGS")
@@ -175,8 +175,8 @@ fn the_command_comes_with_its_manual_and_completions() {
     assert_eq!(installation.files(), Vec::<PathBuf>::new());
 }
 
-/// The commands of the guide for C programmers, one after the other in a shell, in a home of their
-/// own. `make` works in the checkout, with cargo's quick profile.
+/// Runs the commands of the guide for C programmers one after the other in a shell with a temporary
+/// home. `make` works in the checkout, with cargo's quick profile.
 #[test]
 fn the_guide_for_c_programmers_works() {
     let page = console::document("docs/c-programmer.md");
@@ -200,7 +200,7 @@ fn the_guide_for_c_programmers_works() {
         let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(folder);
         std::env::var_os(variable).map_or_else(home, PathBuf::from)
     };
-    // Between the outputs stands a sign that none of them has.
+    // A character that no output contains separates the outputs.
     let mut script = format!(
         "set -e -o pipefail\nmake() {{ command make -C '{}' PROFILE=dev CARGO='{}' \"$@\" >&2; }}\n",
         root.display(),

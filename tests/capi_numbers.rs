@@ -1,5 +1,5 @@
-//! `tests/c/numbers.c`, `prices.c`, `pass.c`, `rankings.c`, `windows.c` and `threads.c`: what C programs get is what was worked out by
-//! hand, from one thread and from many.
+//! `tests/c/numbers.c`, `prices.c`, `pass.c`, `rankings.c`, `windows.c` and `threads.c`: C programs
+//! get the numbers that were computed by hand, from one thread and from many.
 
 mod capi_common;
 

@@ -1,10 +1,11 @@
-//! The promise of stability: what a program found in the header and the library of a version that was
-//! recorded in `tests/abi/`, it finds in those of today. Adding is allowed, changing and removing is not.
+//! The promise of stability: everything that a program found in the header and the library of a
+//! version that is recorded in `tests/abi/` is still in today's. Additions are allowed, changes and
+//! removals are not.
 //!
-//! A record is a folder named for its version: the header, `programs/`, and in `abi.txt` every
-//! function with its type, every constant with its value, every struct with its size, and every field
-//! with its type, offset and size. `UPDATE_ABI=1 cargo test --test capi_stable` records the version of
-//! today where it has no record yet; a record is never changed.
+//! A record is a folder with the name of its version: the header, `programs/`, and `abi.txt` with
+//! every function and its type, every constant and its value, every struct and its size, and every
+//! field with its type, offset and size. `UPDATE_ABI=1 cargo test --test capi_stable` records
+//! today's version if it has no record yet; a record never changes.
 
 mod capi_common;
 
@@ -15,17 +16,17 @@ use std::process::Command;
 
 use capi_common::{Library, WARNINGS, crate_dir, run};
 
-/// What a header declares.
+/// The declarations of a header.
 #[derive(Default)]
 struct Header {
-    /// Name and type, a pointer to such a function.
+    /// Name, and type of a pointer to the function.
     functions: Vec<(String, String)>,
     constants: Vec<String>,
-    /// Name and fields; of a field its name and its type.
+    /// Name and fields; name and type of each field.
     structs: Vec<(String, Vec<(String, String)>)>,
 }
 
-/// The text without comments, blanks made one.
+/// The text without comments, with single blanks.
 fn without_comments(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
@@ -76,7 +77,7 @@ impl Header {
                 .structs
                 .push((name.trim().to_owned(), fields.collect()));
         }
-        // Preprocessor lines stand alone, so that what is left between semicolons is a declaration.
+        // Without preprocessor lines, the text between semicolons is a declaration.
         let plain: Vec<&str> = code.lines().filter(|line| !line.starts_with('#')).collect();
         for declaration in plain.join("\n").split([';', '{', '}']).map(words) {
             let declaration = declaration.trim_start_matches("FT_MUST_USE ");
@@ -121,8 +122,8 @@ impl Header {
     }
 }
 
-/// C that compiles where a header keeps what a record says. Structs may have grown: they are passed
-/// with their size.
+/// C code that compiles if a header keeps the content of a record. Structs may have grown: they are
+/// passed with their size.
 fn keeps(record: &str) -> String {
     let mut text = String::from("#include <fairtree.h>\n#include <stddef.h>\n");
     for line in record.lines() {
@@ -170,7 +171,7 @@ fn include() -> PathBuf {
     crate_dir().join("include")
 }
 
-/// What a C program prints that is compiled with the header in `headers`.
+/// The output of a C program that is compiled with the header in `headers`.
 fn printed(text: &str, headers: &Path, folder: &Path) -> String {
     let source = folder.join("printer.c");
     fs::write(&source, text).expect("written");
@@ -184,7 +185,7 @@ fn printed(text: &str, headers: &Path, folder: &Path) -> String {
     String::from_utf8(run(&mut Command::new(program)).stdout).expect("UTF-8")
 }
 
-/// What the compiler has against a header, given a record; nothing where the header keeps it.
+/// The compiler's errors for a header and a record; empty if the header keeps the record.
 fn broken(record: &str, headers: &Path, folder: &Path) -> String {
     let source = folder.join("keeps.c");
     fs::write(&source, keeps(record)).expect("written");
@@ -285,8 +286,8 @@ fn the_library_exports_what_was_recorded() {
     }
 }
 
-/// Programs of a recorded version, built with its header, print with the library of today what the
-/// same programs print that are built with the header of today.
+/// Programs of a recorded version that are built with its header print the same, with today's
+/// library, as the same programs built with today's header.
 #[test]
 fn programs_of_recorded_versions_run() {
     let library = Library::build();
@@ -319,7 +320,7 @@ fn programs_of_recorded_versions_run() {
     }
 }
 
-/// What may come and what may not, on a header of one function, one constant and one struct.
+/// Allowed and forbidden changes, on a header of one function, one constant and one struct.
 #[test]
 fn adding_is_allowed_and_changing_is_not() {
     const HEADER: &str = "#include <stdint.h>\n\

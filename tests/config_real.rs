@@ -1,6 +1,6 @@
 //! slurm.conf files of real sites and the examples of Slurm's documentation.
 //!
-//! Expected values: read off the files by hand; times by slurm.conf(5) (`7` is minutes, `7-0`
+//! Expected values: read from the files by hand; times by slurm.conf(5) (`7` is minutes, `7-0` is
 //! days).
 
 mod common;

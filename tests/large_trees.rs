@@ -1,4 +1,4 @@
-//! Trees as deep and as wide as the engine promises. Expected values: by hand.
+//! Trees with the depth and width that the engine promises. Expected values: by hand.
 
 mod common;
 
@@ -23,9 +23,8 @@ fn row(id: u32, parent: u32, kind: AssocKind) -> Assoc {
     }
 }
 
-/// On each of `levels` levels an account and a user, on the last one a user alone; children come
-/// before their parents.
-/// Account `n` has the id `2n + 1`, the user beside it `2n`.
+/// Each of `levels` levels has an account and a user, the last one only a user; children come
+/// before their parents. Account `n` has the id `2n + 1`, the user next to it `2n`.
 fn chain(levels: u32) -> Tree {
     let mut rows = Vec::new();
     for level in (1..=levels).rev() {
@@ -43,8 +42,8 @@ fn chain(levels: u32) -> Tree {
 fn ten_thousand_levels() {
     const LEVELS: u32 = 10_000;
     let tree = chain(LEVELS);
-    // Each user has used 1: on every level the user, with 1 of n + 1, stands above the account
-    // beside it, with n of n + 1.
+    // Each user has used 1: on every level the user, with 1 of n + 1, ranks above the account next
+    // to it, with n of n + 1.
     let usage: Vec<Extended> = tree
         .rows()
         .iter()
@@ -61,7 +60,7 @@ fn ten_thousand_levels() {
         let results = compute(Ranking::FAIR_TREE, compat, &tree, &usage);
         for (row, result) in tree.rows().iter().zip(results) {
             if row.kind == AssocKind::User {
-                // The last account holds a single user, like the user beside it: these two tie.
+                // The last account has a single user, like the user next to it: these two tie.
                 let rank = (LEVELS + 1 - row.id / 2).max(2);
                 let expected = f64::from(rank) / f64::from(LEVELS);
                 assert_eq!(result.fs_factor, Some(expected), "{}", row.id);
@@ -74,7 +73,7 @@ fn ten_thousand_levels() {
 fn a_tie_reaches_down_ten_thousand_levels() {
     const LEVELS: u32 = 10_000;
     let tree = chain(LEVELS);
-    // There is no usage: on each level the user ties with the account, so all tie.
+    // Without usage the user ties with the account on each level, so all tie.
     let usage = vec![Extended::ZERO; tree.len()];
     for compat in [Compat::Documented, SLURM] {
         let results = compute(Ranking::FAIR_TREE, compat, &tree, &usage);
@@ -90,7 +89,7 @@ fn a_tie_reaches_down_ten_thousand_levels() {
 fn a_million_associations() {
     const ACCOUNTS: u32 = 10_000;
     const ROWS: u32 = 1_000_000;
-    // The users first; each account has its 99; user n used n.
+    // Users come first; each account has 99 users; user n used n.
     let accounts = (2..=ACCOUNTS).map(|id| row(id, 1, AssocKind::Account));
     let users = (ACCOUNTS + 1..=ROWS).map(|id| row(id, id % ACCOUNTS + 1, AssocKind::User));
     let root = row(1, 0, AssocKind::Account);
@@ -112,9 +111,9 @@ fn a_million_associations() {
     let results = compute(Ranking::FAIR_TREE, Compat::Documented, &tree, &usage);
     let factor = |id| results[tree.index_of(id).expect("there").get()].fs_factor;
     let users = f64::from(ROWS - ACCOUNTS);
-    // The root's own users and the accounts are one level of equal shares, ordered by usage: 99
-    // users that used up to a million each, then accounts that used about 50 million each, the
-    // one of users 10001, 20001, ... the least of all.
+    // The root's own users and the accounts are one level with equal shares, ordered by usage: 99
+    // users that used up to a million each, then accounts that used about 50 million each; the
+    // account of users 10001, 20001, ... used least.
     assert_eq!(factor(ACCOUNTS * 2), Some(1.0));
     assert_eq!(factor(ROWS), Some((users - 98.0) / users));
     assert_eq!(factor(ACCOUNTS + 1), Some((users - 99.0) / users));

@@ -1,5 +1,5 @@
-//! `Extended` against the C compiler's `long double`, bit for bit. Expected values: what a C
-//! program makes of the same operands on x86-64.
+//! `Extended` compared with the C compiler's `long double`, bit by bit. Expected values: results of
+//! a C program for the same operands on x86-64.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod common;
@@ -16,7 +16,7 @@ type Operand = (u64, u16);
 const TOP: u64 = 1 << 63;
 const NOTHING: Operand = (0, 0);
 
-/// Compiles the calculator; each test its own, since tests run side by side.
+/// Compiles the calculator, once per test, because tests run in parallel.
 fn calculator(test: &str) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/long_double.c");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("long_double_{test}"));
@@ -84,13 +84,13 @@ fn edges() -> Vec<Operand> {
     let with_signs = magnitudes
         .iter()
         .flat_map(|(m, e)| signs.map(|s| (*m, e | s)));
-    // Negative zero is no number here: it comes in as zero.
+    // Negative zero is not a number here: it is read as zero.
     with_signs
         .filter(|operand| *operand != (0, 0x8000))
         .collect()
 }
 
-/// Any encoding of a number but negative zero.
+/// Any encoding of a number except negative zero.
 fn random(source: &mut Random) -> Operand {
     let sign = (source.below(2) as u16) << 15;
     // Sparse and dense mantissas, so that exact results and ties occur.
@@ -136,7 +136,7 @@ fn arithmetic() {
                 continue;
             }
         };
-        // Zero stands for what has no meaning, and has no sign.
+        // Zero represents results without meaning, and has no sign.
         let expected = match answer.as_str() {
             "nan" | "0000000000000000 8000" => operand_text(NOTHING),
             _ => answer,

@@ -1,4 +1,4 @@
-//! The on-demand queue against its rules as a table, over a list that is searched again each time.
+//! Compares the on-demand queue with its rules as a table over a list that is searched each time.
 
 mod common;
 
@@ -189,7 +189,7 @@ fn as_the_rules_say() {
     assert!(refused > 100, "{refused}");
 }
 
-/// By hand: one story with every rule in it.
+/// Computed by hand: one story that uses every rule.
 #[test]
 fn a_day_of_one_machine() {
     let mut queue = queue();
@@ -203,7 +203,7 @@ fn a_day_of_one_machine() {
     };
     let s = SECOND;
     queue.reserve(1, "m", 7, (10 * s, 20 * s), 0).unwrap();
-    // Waiting when its user's reservation begins: on-demand, and stays so.
+    // This job waits when its user's reservation begins: it is and stays on-demand.
     queue.submit(&job(1, 7), s).unwrap();
     queue.submit(&job(2, 8), 2 * s).unwrap();
     assert_eq!(queue.positions("m", 12 * s).unwrap(), [1, 2]);
@@ -229,7 +229,7 @@ fn a_day_of_one_machine() {
     );
     queue.submit(&job(4, 7), 15 * s).unwrap();
     queue.submit(&job(5, 7), 16 * s).unwrap();
-    // The end: 3 goes on, 4 is the third that waits, 5 is refused.
+    // The reservation ends: 3 continues, 4 is the third waiting job, 5 is refused.
     let refused = queue.take_refused(25 * s);
     assert_eq!(refused.len(), 1);
     assert_eq!(refused[0].0, 5);
@@ -256,7 +256,7 @@ fn a_day_of_one_machine() {
         queue.finish(id, end, 0, executed, now + 2 * s).unwrap();
     }
     let bills = queue.bills(0..100 * s);
-    // 1,234,567 + 1 microseconds at 3, ten seconds at 7,000; a run that failed, nothing.
+    // 1,234,567 + 1 microseconds at 3, ten seconds at 7,000; a failed run costs nothing.
     let bill = Bill {
         executed: 1_234_568,
         reserved_secs: 10,

@@ -1,5 +1,6 @@
-//! Every output against the oracle (`crates/oracle`): a second computation in exact fractions,
-//! written from fair_tree.shtml and classic_fair_share.shtml, recursive and without rounding.
+//! Compares every output with the oracle (`crates/oracle`): a second computation in exact
+//! fractions, written from fair_tree.shtml and classic_fair_share.shtml, recursive and without
+//! rounding.
 
 mod common;
 mod oracle {
@@ -20,7 +21,7 @@ use proptest::prelude::*;
 
 const DOCUMENTED: Compat = Compat::Documented;
 
-/// The number, exactly.
+/// The exact value of a number.
 fn exact(number: Extended) -> Fraction {
     let (mantissa, exponent) = number.to_parts().expect("finite");
     let mantissa = BigInt::from(mantissa);
@@ -32,7 +33,7 @@ fn exact(number: Extended) -> Fraction {
     dyadic(signed, i64::from(exponent))
 }
 
-/// The site as the oracle computes it.
+/// The oracle's results for the site.
 fn exactly(site: &Site, algorithm: Algorithm, compat: Compat) -> Hierarchy {
     let rows = site.tree.rows().iter().zip(&site.raw_usage);
     let rows: Vec<Association> = rows
@@ -59,7 +60,8 @@ fn of_root(site: &Site) -> Fraction {
     }
 }
 
-/// `FairShare=parent` right below the root, where stock shows one number and uses another.
+/// Returns true for `FairShare=parent` right below the root: stock shows a number that it does not
+/// use.
 fn is_parent_below_root(site: &Site, oracle: &Hierarchy, at: usize) -> bool {
     let [row, root] = [at, 0].map(|at| site.tree.rows()[at]);
     row.shares == Shares::Parent && oracle.account(row.id) == root.id
@@ -92,7 +94,7 @@ fn assert_close(got: f64, expected: f64, what: &str) {
     );
 }
 
-/// The same for `2^-x`, which has `x` times the roundings of `x`.
+/// Like [`assert_close`] for `2^-x`, which has `x` times the roundings of `x`.
 fn assert_power_close(got: f64, expected: f64, what: &str) {
     let roundings = 1.0 - expected.max(f64::MIN_POSITIVE).log2();
     let tolerance = 1e-12 * expected.abs() * roundings;
@@ -241,8 +243,8 @@ proptest! {
 
     #[test]
     fn only_ties_tell_documented_from_slurm(site in sites()) {
-        // Where no two exact level fairshares anywhere are equal, no rule about ties applies; and
-        // where stock's rounding keeps them apart and in their order, both modes must agree.
+        // If no two exact level fairshares are equal, no rule about ties applies; and if stock's
+        // rounding keeps them different and in order, both modes must agree.
         let oracle = exactly(&site, Algorithm::FairTree, DOCUMENTED);
         let stock = compute(Ranking::FAIR_TREE, SLURM, &site.tree, &site.raw_usage);
         let mut levels: Vec<_> = (1..site.tree.len())

@@ -1,4 +1,4 @@
-//! Orders of jobs against a loop that picks, charges and picks, written from the definition.
+//! Compares orders of jobs with a loop that picks and charges, written from the definition.
 
 mod common;
 
@@ -9,7 +9,7 @@ use fairtree::order::{Entitled, Job, Level, Node, OrderError, interleaved, posit
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
-/// A site in small numbers, so that ratios often tie.
+/// A site with small numbers, so that ratios often tie.
 struct Small {
     parents: Vec<Option<u32>>,
     used: Vec<u128>,
@@ -82,7 +82,7 @@ struct Naive<'a> {
     waiting: Vec<usize>,
 }
 
-/// Ratio: entitled to nothing comes last, there the unused first.
+/// Class and ratio: nodes without entitlement come last, the unused first among them.
 type Key = (u8, BigRational);
 
 impl Naive<'_> {
@@ -156,7 +156,7 @@ impl Naive<'_> {
             .max()
     }
 
-    /// The first of a node's own jobs.
+    /// The first own job of a node.
     fn own(&self, node: usize) -> Option<usize> {
         let mut own: Vec<usize> = (self.waiting.iter().copied())
             .filter(|job| self.small.jobs[*job].node as usize == node)
@@ -322,7 +322,7 @@ fn rows_that_are_no_tree_are_refused() {
     assert_eq!(error, OrderError::Cycle { node: 0 });
 }
 
-/// A chain as deep as there are nodes needs no stack.
+/// A chain of all nodes must not need stack.
 #[test]
 fn depth_comes_from_input() {
     let depth = 100_000;

@@ -1,6 +1,7 @@
-//! The rankings beyond Slurm's: against hand calculation, against naive models in exact fractions,
-//! and `weighted_walk` against the trees and orders that flux-accounting publishes
-//! (`src/fairness/weighted_tree/test/` of flux-framework/flux-accounting, numbers re-keyed).
+//! The rankings beyond Slurm's, compared with hand calculations and with naive models in exact
+//! fractions; and `weighted_walk`, compared with the trees and orders that flux-accounting
+//! publishes (`src/fairness/weighted_tree/test/` of flux-framework/flux-accounting, numbers
+//! re-keyed).
 
 mod common;
 #[path = "oracle/random.rs"]
@@ -35,7 +36,7 @@ fn factors(site: &Site, ranking: Ranking) -> Vec<Option<f64>> {
     results.iter().map(|result| result.fs_factor).collect()
 }
 
-/// Names of users and of accounts with a factor, and the factor times `places`, best first.
+/// Users and accounts with a factor, with the factor times `places`, best first.
 fn places(site: &Site, ranking: Ranking) -> Vec<(&str, f64)> {
     let count = ranking.places(&site.tree) as f64;
     let names = site.names.iter().map(String::as_str);
@@ -49,8 +50,8 @@ fn places(site: &Site, ranking: Ranking) -> Vec<(&str, f64)> {
 
 // ---- flux-accounting ----
 
-/// The published orders; the ranks follow from the weights by hand. Where users tie, as 1.1 and
-/// 1.2 of the second tree do (10000/100 and 1000/10), the published order names them in some order.
+/// The published orders; the ranks follow from the weights by hand. If users tie, as 1.1 and 1.2 of
+/// the second tree do (10000/100 and 1000/10), the published order names them in arbitrary order.
 #[test]
 fn weighted_walk_has_the_published_orders() {
     let walk = |text: &str| {
@@ -88,11 +89,11 @@ fn weighted_walk_has_the_published_orders() {
 
 #[test]
 fn the_user_that_ties_with_an_account_is_before_it_alone() {
-    // 1/2 over 1/2: ann ties with lab, whose users have other ranks.
+    // 1/2 over 1/2: ann ties with lab, whose users have different ranks.
     let site = Site::parse("ann 1 10\nlab/ 1\n  bob 1 2\n  eve 1 8");
     let walk = places(&site, Ranking::WEIGHTED_WALK);
     assert_eq!(walk, [("ann", 3.0), ("bob", 2.0), ("eve", 1.0)]);
-    // Fair Tree: she shares the rank of its best user.
+    // In Fair Tree ann shares the rank of lab's best user.
     let fair_tree = places(&site, Ranking::FAIR_TREE);
     assert_eq!(fair_tree, [("ann", 3.0), ("bob", 3.0), ("eve", 1.0)]);
     assert_eq!(places(&site, level(1)), fair_tree);
@@ -125,8 +126,8 @@ fn difference_by_hand() {
     );
 }
 
-/// Seven projects in two hubs: the worked example of a site that gives out shares by hub, group
-/// and project. Jobs of a project are one queue.
+/// Seven projects in two hubs: the worked example of a site that gives shares to hubs, groups and
+/// projects. Jobs of a project are one queue.
 const HUBS: &str = "
 A/ 3
   A1/ 1
@@ -152,7 +153,7 @@ B/ 2
 
 #[test]
 fn groups_compete_over_the_whole_tree() {
-    // Entitled: A1 3/5 1/3 = 0.2, A2 0.4, B1 2/5 1/4 = 0.1, B2 0.3. Used: 40, 100, 110, 150 of
+    // Entitlements: A1 3/5 1/3 = 0.2, A2 0.4, B1 2/5 1/4 = 0.1, B2 0.3. Usage: 40, 100, 110, 150 of
     // 400. Ratios: A1 200, A2 250, B2 500, B1 1100. In A1: X 30 of 1/3, Y 10 of 2/3.
     let mut site = Site::parse(HUBS);
     let order = |site: &Site, ranking| -> String {
@@ -176,9 +177,9 @@ fn groups_compete_over_the_whole_tree() {
     assert_eq!(of("Y/").fs_factor, Some(1.0));
     // Hubs first: A used 140 of 0.6, B 260 of 0.4.
     assert_eq!(order(&site, level(1)), "YXZNOML");
-    // All projects at once. Due: X 1/15, Y 2/15, Z 2/5, L, M 1/20, N, O 3/20.
+    // All projects at once. Entitlements: X 1/15, Y 2/15, Z 2/5, L, M 1/20, N, O 3/20.
     assert_eq!(order(&site, Ranking::LEAST_USED_LEAF), "YZXNOML");
-    // Y ran a long job: it and what is above it used 300 more. A1 340 of 0.2 (1700), A2 250, so
+    // Y ran a long job: it and its ancestors used 300 more. A1 has 340 of 0.2 (1700), A2 250, so
     // the next is Z; then N, which is the least used project of B2.
     for name in ["y", "Y/", "A1/", "A/", "root"] {
         let at = site.names.iter().position(|known| known == name).unwrap();
@@ -212,7 +213,7 @@ fn who_is_entitled_to_nothing_is_last_and_the_unused_first() {
 
 #[test]
 fn minutes_instead_of_shares() {
-    // One had 400 minutes and used 6 of them, the other 10,000 and used 120: 1.5 % and 1.2 %.
+    // One used 6 of its 400 minutes, the other 120 of its 10,000: 1.5 % and 1.2 %.
     let site = Site::parse("i1/ 1\n  u1 parent 360\ni2/ 1\n  u2 parent 7200");
     let order = |entitlement: &Entitlement| {
         let ranking = Ranking::LEAST_USED_LEAF;
@@ -227,21 +228,21 @@ fn minutes_instead_of_shares() {
     // 360 / 24,000 = 7200 / 480,000: a tie.
     let tied = minutes.with_minutes(AssocIndex::new(3), 8_000);
     assert_eq!(order(&tied), [1.0, 1.0]);
-    // Beside shares of a window: i1 to 24,000, i2 to half of 1,000,000.
+    // With shares of a window: i1 is entitled to 24,000, i2 to half of 1,000,000.
     let mixed = Entitlement::new(1_000_000).with_minutes(AssocIndex::new(1), 400);
     assert_eq!(order(&mixed), [0.5, 1.0]);
     let entitled = mixed.of_all(&site.tree);
     assert_eq!(entitled[1], Extended::from(24_000_u64));
     assert_eq!(entitled[2], Extended::from(24_000_u64));
     assert_eq!(entitled[3], Extended::from(500_000_u64));
-    // Without a whole, shares entitle to nothing.
+    // Without a whole, shares give no entitlement.
     let alone = Entitlement::new(0).with_minutes(AssocIndex::new(1), 400);
     assert_eq!(order(&alone), [1.0, 0.5]);
 }
 
 #[test]
 fn fractions_beyond_every_range_are_still_compared() {
-    // A chain of accounts, each with one of 2^31 shares: the fraction is below 2^-20,000.
+    // A chain of accounts, each with 1 of 2^31 shares: the fraction is below 2^-20,000.
     let row = |id, parent, kind, shares| Assoc {
         id,
         parent,
@@ -270,7 +271,7 @@ fn fractions_beyond_every_range_are_still_compared() {
     assert_eq!(tied[users + 2], Some(1.0 / count));
 }
 
-/// The same site, where all have shares.
+/// The same site, with shares for all associations.
 fn with_shares(site: &Site) -> Site {
     let rows = site.tree.rows().iter().map(|row| Assoc {
         shares: match row.shares {
@@ -313,7 +314,7 @@ proptest! {
     ) {
         let rows = site.tree.len();
         let minutes = minutes.iter().map(|(at, minutes)| (at.index(rows), *minutes));
-        // Rows that take part, and not the root.
+        // Rows that compete; the root does not.
         let competes = |at: usize| {
             let row = &site.tree.rows()[at];
             at > 0 && row.shares != Shares::Parent

@@ -1,7 +1,7 @@
 //! The rules of multifactor priorities, from outside the crate.
 //!
-//! Expected values: Slurm's priority_multifactor.html and slurm.conf(5), worked by hand in the
-//! comments; properties that hold for every job.
+//! Expected values: from Slurm's priority_multifactor.html and slurm.conf(5), computed by hand in
+//! the comments; and properties that hold for every job.
 
 use fairtree::compat::{Compat, Release};
 use fairtree::config::{Config, PriorityFlags};
@@ -20,7 +20,7 @@ const MODES: [Compat; 3] = [
     Compat::Slurm(Release::V24_11_5),
 ];
 
-/// Partitions of 30 and 60, QOS of 10, 40 and 0, an association of priority 5 of at most 20 with
+/// Partitions of 30 and 60, QOS of 10, 40 and 0, an association with priority 5 of at most 20 and
 /// fair share 0.75; 8 nodes with 64 CPUs.
 fn site() -> JobTables {
     let partition = |priority_job_factor: u16| Partition {
@@ -91,7 +91,7 @@ fn every_weight_alone() {
             four_days().priority_weight_tres([("CPU", 1000.0), ("Mem", 10.0), ("gres/gpu", 400.0)]),
             355,
         ),
-        // Nothing at all: 1, because 0 means held.
+        // No term at all: 1, because 0 means held.
         (four_days(), 1),
     ] {
         for compat in MODES {
@@ -123,7 +123,7 @@ fn every_flag() {
         ("NO_NORMAL_ALL", 500 + 1000 + 3000 + 1000 + 1000),
         // 16 CPUs / 10 minutes / 64 CPUs.
         ("SMALL_RELATIVE_TO_TIME", 1350 - 1000 + 100),
-        // These act elsewhere: on usage, on fair share, on which jobs are priced.
+        // These flags act elsewhere: on usage, on fair share, on the choice of priced jobs.
         ("MAX_TRES,CALCULATE_RUNNING,ACCRUE_ALWAYS", 1350),
         ("NO_FAIR_TREE", 1350),
         ("DEPTH_OBLIVIOUS", 1350),
@@ -304,7 +304,7 @@ proptest! {
         let priced = price(&config, &job);
         prop_assert!((0.0..=f64::from(config.priority_weight_age)).contains(&priced.age));
         prop_assert!((0.0..=f64::from(config.priority_weight_fairshare)).contains(&priced.fairshare));
-        // Only Slurm's own division of nothing by nothing is no number.
+        // Only Slurm's own division of 0 by 0 is not a number.
         let size = 0.0..=f64::from(config.priority_weight_job_size);
         prop_assert!(size.contains(&priced.job_size) || config.compat.is_slurm());
     }

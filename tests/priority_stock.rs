@@ -1,5 +1,5 @@
-//! `compat=slurm` against recorded results of `priority/multifactor`: every term to the last bit,
-//! every priority, every variant.
+//! `compat=slurm` compared with recorded results of `priority/multifactor`: every term to the last
+//! bit, every priority, every variant.
 //!
 //! Expected values: see the first lines of `tests/golden/priority-*.txt`.
 
@@ -28,7 +28,7 @@ impl<'a> Case<'a> {
         parse(self.0[key])
     }
 
-    /// The numbers between commas; none for "-".
+    /// The numbers between commas; empty for "-".
     fn list<T: FromStr>(&self, key: &str) -> Vec<T> {
         let text = self.0[key].split(',').filter(|item| *item != "-");
         text.map(parse).collect()
@@ -159,7 +159,7 @@ fn check(line: &str, release: Release) {
     let terms = [age, assoc, fairshare, job_size, partition, qos];
     assert_eq!(bits(&terms), bits(&expected.list("terms")), "{line}");
 
-    // Slurm does not touch a held job; it comes with the terms of an earlier pass.
+    // Slurm does not change a held job, which has the terms of an earlier pass.
     if job.priority != 0 {
         let mut terms = [0.0; 3];
         pricer.tres_terms(&job, &mut terms);

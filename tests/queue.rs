@@ -1,4 +1,4 @@
-//! The queue against a list that is sorted again each time, and its rules by example.
+//! Compares the queue with a list that is sorted each time; and its rules by example.
 
 mod common;
 
@@ -121,7 +121,7 @@ fn as_a_list_that_is_sorted_each_time() {
     assert!(chosen > 1_000, "{chosen}");
 }
 
-/// By hand: hubs A and B with 3 and 2 of 5 shares; groups compete over both hubs.
+/// By hand: hubs A and B with 3 and 2 of 5 shares; groups of both hubs compete.
 #[test]
 fn seven_plans_in_two_hubs() {
     let rows = [
@@ -168,12 +168,12 @@ fn seven_plans_in_two_hubs() {
         queue.add(&job(id, plan, 3_600 * SECOND)).unwrap();
     }
     let t1 = queue.now();
-    // Group 1 of A; Y has used less than X; its older job.
+    // Group 1 of A comes first; in it Y has used less than X; the older job of Y starts.
     assert_eq!(queue.next("m", t1).unwrap(), Next::Job(101));
     queue.start(101, t1).unwrap();
     assert_eq!(queue.next("m", t1).unwrap(), Next::Nothing(Nothing::Busy));
-    // It takes four hours: A/1 stands at 7/20, so B/2 is first now, where N has used 1 of 12 and
-    // M 3 of 8; N's older job.
+    // It takes four hours: A/1 has 7/20, so B/2 is first now, where N has used 1 of 12 and M 3 of
+    // 8; the older job of N starts.
     let t2 = t1 + 4 * 3_600 * SECOND;
     queue
         .finish(101, EndState::Completed, 0, 4 * 3_600 * SECOND, t2)
@@ -189,8 +189,8 @@ fn seven_plans_in_two_hubs() {
     }
 }
 
-/// Runs a machine that always has work for every leaf; what each leaf executed in the second
-/// window.
+/// Runs a machine that always has work for every leaf; returns the executed time of each leaf in
+/// the second window.
 fn contend(shares: &[u32], settings: Settings, lengths: impl Fn(u64) -> i64) -> Vec<i64> {
     let mut rows = vec![row(1, 0, 1)];
     rows.extend(
@@ -251,7 +251,7 @@ fn twice_the_minutes_twice_the_work() {
     assert!((ratio / 2.0 - 1.0).abs() < 0.02, "{executed:?}");
 }
 
-/// The same of any minutes of two to five instances, whatever their jobs take.
+/// The same for any minutes of two to five instances, with jobs of any length.
 #[test]
 fn any_minutes_are_worked_in_proportion() {
     for seed in 1..=12 {
@@ -316,7 +316,7 @@ fn any_shares_are_kept_under_contention_and_nobody_starves() {
     }
 }
 
-/// What is estimated happens, when every run takes its expected time and nothing comes.
+/// Estimates are exact if every run takes its expected time and no job is submitted.
 #[test]
 fn estimates_come_true() {
     let mut random = Random::new(12);
@@ -353,7 +353,7 @@ fn estimates_come_true() {
                     let estimate = estimates.iter().find(|one| one.job == job).unwrap();
                     assert_eq!(estimate.start, Some(now));
                     started.push(estimate.job);
-                    // The length comes back from the next estimate of what runs: kept here.
+                    // Keep the start: the next estimate gives the length of the running job.
                     running.push((now, job, machine));
                 }
             }

@@ -1,5 +1,6 @@
-//! A kept ranking against one from scratch. Expected values: `fairshare::compute`, which is held
-//! to an oracle in exact fractions and to recorded results of the stock plugin elsewhere.
+//! Compares a kept ranking with one from scratch. Expected values: `fairshare::compute`, which
+//! other tests compare with an oracle in exact fractions and with recorded results of the stock
+//! plugin.
 
 mod common;
 
@@ -13,7 +14,7 @@ use fairtree::priority::{AssocFactors, JobTables};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::Ledger;
 
-/// A tree rich in ties, zeros and `parent`.
+/// A tree with many ties, zeros and `parent` shares.
 fn tree(random: &mut Random, len: u64) -> Tree {
     let mut tree = Tree::default();
     let mut accounts = vec![1];
@@ -52,7 +53,7 @@ fn position(random: &mut Random, tree: &Tree) -> AssocIndex {
     AssocIndex::new(random.below(tree.len() as u64) as usize)
 }
 
-/// Whole numbers that make equal ratios, sometimes more than others.
+/// Whole numbers that give equal ratios, with varying frequency.
 fn amount(random: &mut Random) -> f64 {
     let few = (1 + random.below(4)) as f64;
     match random.below(8) {
@@ -76,7 +77,7 @@ fn factor(random: &mut Random) -> f64 {
     }
 }
 
-/// The ranking has what `compute` has, and tells exactly what changed.
+/// Asserts that the ranking equals that of `compute`, and that it reports exactly the changes.
 fn check(
     ranking: &LevelRanks,
     tree: &Tree,
@@ -156,7 +157,7 @@ fn small_trees_through_many_passes() {
     }
 }
 
-/// Usage that does not add up, as a host may tell it: accounts without use above users with some.
+/// Inconsistent usage, as a host may give it: unused accounts above users with usage.
 #[test]
 fn usage_that_does_not_add_up() {
     for compat in [Compat::Documented, SLURM] {
@@ -199,8 +200,9 @@ fn usage_that_decays_to_zero_ties() {
     }
 }
 
-/// In Slurm a level begins as after a member whose LF is 4294967294. That of `x` is
-/// 1 / (1 / 4294967294); its usage and that of its account decay to numbers with another quotient.
+/// In Slurm a level begins as if after a member whose LF is 4294967294. The LF of `x` is 1 / (1 /
+/// 4294967294); decay changes its usage and that of its account to numbers with a different
+/// quotient.
 #[test]
 fn a_chance_tie_does_not_last() {
     let mut site = Site::parse("z 1000 1\nA/ 1\n  x 1 1\n  y 0");
@@ -219,7 +221,7 @@ fn a_chance_tie_does_not_last() {
     assert_eq!(ranking.rank_of(AssocIndex::new(3)), Some(2), "no longer");
 }
 
-/// Slurm adds the shares of a level in 32 bits; these add up to 0, so that all have LF 0.
+/// Slurm adds the shares of a level in 32 bits; these sum up to 0, so all have LF 0.
 #[test]
 fn shares_that_wrap_to_nothing() {
     let site = Site::parse("a 2147483646 9\nb 2147483646\nA/ 4\n  c 1 300\n  d 2 5");

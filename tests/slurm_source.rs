@@ -1,7 +1,7 @@
-//! What the build makes of a Slurm source tree: known and unknown releases, and the names that a
+//! The build's view of a Slurm source tree: known and unknown releases, and the names that a
 //! release looks up.
 //!
-//! The tables below are written for this test, in the form of `src/interfaces/priority.c`.
+//! The tables below were written for this test, in the form of `src/interfaces/priority.c`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -107,7 +107,7 @@ fn a_tree_without_the_interface_is_named() {
     assert!(error.contains("no/such/tree"), "{error}");
 }
 
-/// The C side knows the same series, and the document lists them.
+/// The C side has the same series, and the document lists them.
 #[test]
 fn all_lists_of_series_agree() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,9 +1,9 @@
-//! The plugin's dynamic symbols: what slurmctld looks up by name is there and nothing else, and
-//! what the plugin wants is in slurmctld or libslurmfull.
+//! The plugin's dynamic symbols: it has exactly the names that slurmctld looks up, and slurmctld or
+//! libslurmfull has all symbols that the plugin needs.
 //!
 //! The expected names are those that the source tree's own `src/interfaces/priority.c` (before
-//! 23.02: `src/common/slurm_priority.c`) looks up, with what `src/common/plugin.c` wants of every
-//! plugin; for the releases below they are written down as well. Needs binutils' `nm` and
+//! 23.02: `src/common/slurm_priority.c`) looks up, and those that `src/common/plugin.c` requires of
+//! every plugin; the test also lists them for the releases below. It needs binutils' `nm` and
 //! `readelf`.
 #![cfg(feature = "slurm")]
 
@@ -20,7 +20,7 @@ mod slurm_source;
 use configured_source::configured;
 use slurm_source::{Interface, Release};
 
-/// What src/common/plugin.c wants of every plugin.
+/// Names that src/common/plugin.c requires of every plugin.
 const EVERY_PLUGIN: [&str; 5] = [
     "fini",
     "init",
@@ -29,7 +29,7 @@ const EVERY_PLUGIN: [&str; 5] = [
     "plugin_version",
 ];
 
-/// What every release wants of a priority plugin.
+/// Names that every release requires of a priority plugin.
 const EVERY_RELEASE: [&str; 5] = [
     "priority_p_get_priority_factors_list",
     "priority_p_job_end",
@@ -42,8 +42,8 @@ const CALC_FS_FACTOR: &str = "priority_p_calc_fs_factor";
 const RECOVER: &str = "priority_p_recover";
 const THREAD_START: &str = "priority_p_thread_start";
 
-/// From which release on there is what else, read in the source of each of them: the first and
-/// the last release of every series, and those where it changes.
+/// Further names by their first release, read from the sources of the first and the last release of
+/// every series, and of the releases that change them.
 const SINCE: [(u32, &[&str]); 4] = [
     (0x16_05_00, &[CALC_FS_FACTOR]),
     (0x17_02_00, &[CALC_FS_FACTOR, RECOVER]),
@@ -51,7 +51,7 @@ const SINCE: [(u32, &[&str]); 4] = [
     (0x19_0b_00, &[RECOVER, THREAD_START]),
 ];
 
-/// The plugin that cargo has built beside this test.
+/// The plugin that cargo has built next to this test.
 fn plugin() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     let plugin = test.with_file_name("libfairtree.so");
@@ -115,8 +115,8 @@ fn is_of_the_release_of_the_source() {
     assert_eq!(version_of(&plugin()), release());
 }
 
-/// The value of `plugin_version` in the file: nm tells its address, readelf the section that
-/// holds it and where that is in the file.
+/// The value of `plugin_version` in the file: nm gives its address, readelf gives the section that
+/// holds it and the section's offset in the file.
 fn version_of(file: &Path) -> u32 {
     let run = |program: &str, options: &[&str]| {
         let answer = Command::new(program).args(options).arg(file).output();
@@ -145,7 +145,7 @@ fn version_of(file: &Path) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
-/// sshare has none of slurmctld's functions: it could not load a plugin that is bound at once.
+/// sshare has no functions of slurmctld: it could not load a plugin with immediate binding.
 #[test]
 fn is_bound_when_called() {
     let answer = Command::new("readelf").arg("-d").arg(plugin()).output();
@@ -160,8 +160,8 @@ fn is_bound_when_called() {
     );
 }
 
-/// Where this release is installed, slurmctld and the folder of its library: in the folder
-/// SLURM_PREFIX, or as Debian's packages, on this machine or below FAIRTREE_SLURM_ROOT.
+/// The installed slurmctld of this release and the folder of its library: in the folder
+/// SLURM_PREFIX, or from Debian's packages, on this machine or below FAIRTREE_SLURM_ROOT.
 fn installed() -> (PathBuf, PathBuf) {
     let prefix = std::env::var_os("SLURM_PREFIX").filter(|folder| !folder.is_empty());
     if let Some(prefix) = prefix.map(PathBuf::from) {
@@ -191,7 +191,7 @@ fn imports_what_slurmctld_has() {
     let missing: Vec<String> = symbols(&plugin(), "--undefined-only")
         .into_iter()
         .filter(|name| !known.contains(name))
-        // The C library's have a version; the linker's own hooks may be absent anywhere.
+        // Symbols of the C library have a version; the linker's own hooks may always be absent.
         .filter(|name| {
             !name.contains('@') && !name.starts_with("_ITM_") && name != "__gmon_start__"
         })
@@ -199,8 +199,8 @@ fn imports_what_slurmctld_has() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The hardening of Debian's own build of Slurm, seen in the code and in what it imports.
-/// `_FORTIFY_SOURCE` leaves no trace where each length is known: `c_shim/expect.c` asks for it.
+/// The hardening of Debian's own build of Slurm, visible in the code and in its imports.
+/// `_FORTIFY_SOURCE` leaves no trace if each length is known: `c_shim/expect.c` checks for it.
 #[test]
 fn c_part_is_hardened() {
     let imports = symbols(&plugin(), "--undefined-only");
@@ -209,7 +209,7 @@ fn c_part_is_hardened() {
         names.any(|name| name.starts_with("__stack_chk_fail")),
         "{imports:?}"
     );
-    // Only C code has these: rustc marks no targets of indirect jumps.
+    // Only C code has these: rustc does not mark targets of indirect jumps.
     let answer = Command::new("objdump").arg("-d").arg(plugin()).output();
     let code = String::from_utf8_lossy(&answer.expect("objdump runs").stdout).into_owned();
     assert!(code.contains("endbr64"), "-fcf-protection");

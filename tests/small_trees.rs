@@ -1,5 +1,5 @@
-//! Fair Tree on small trees. Expected ranks: calculated by hand from fair_tree.shtml; those of
-//! stock from priority/multifactor of Slurm 22.05.8, and by hand from its rules.
+//! Fair Tree on small trees. Expected ranks: calculated by hand from fair_tree.shtml; stock's ranks
+//! come from priority/multifactor of Slurm 22.05.8, and by hand from its rules.
 
 mod common;
 
@@ -52,8 +52,8 @@ fn small_tie_all() {
 
 #[test]
 fn numbers_too_close_for_a_mantissa_still_rank_apart() {
-    // Usages that differ in their 64th bit, in an account that has used five times 2^64: the
-    // quotients lie above 1, where numbers are twice as far apart as these are.
+    // Usages differ in their 64th bit, in an account that has used five times 2^64: the quotients
+    // are above 1, where the distance of adjacent numbers is twice as large as these differences.
     let mut site = Site::parse("most 3\nmore 3\nless 3\nleast 3");
     let used = [u64::MAX, u64::MAX - 1, u64::MAX - 2, u64::MAX - 3].map(Extended::from);
     site.raw_usage[1..].copy_from_slice(&used);
@@ -79,7 +79,7 @@ fn small_zero_shares() {
 fn tied_accounts_are_merged() {
     let merged = [("b1", 4.0), ("a1", 3.0), ("a2", 2.0), ("b2", 1.0)];
     documented(TIED_ACCOUNTS, &merged);
-    // Stock hands "tied" to b1, which gets the rank of A's last user.
+    // Stock passes "tied" on to b1, which gets the rank of A's last user.
     let stock = [("a1", 4.0), ("a2", 3.0), ("b1", 3.0), ("b2", 1.0)];
     ranks(TIED_ACCOUNTS, SLURM, &stock);
 }
@@ -120,7 +120,7 @@ fn a_tie_finds_the_best_user_however_deep() {
     // E has no users, so z is the best of A.
     let expected = [("u", 4.0), ("z", 4.0), ("x", 2.0), ("y", 1.0)];
     documented(TIE_THROUGH_LEVELS, &expected);
-    // Stock's flag ends at E, so z is on its own.
+    // Stock's flag ends at E, so z does not tie.
     let stock = [("u", 4.0), ("z", 3.0), ("x", 2.0), ("y", 1.0)];
     ranks(TIE_THROUGH_LEVELS, SLURM, &stock);
     // Without E and z the tie reaches x, two accounts further down.
@@ -129,7 +129,7 @@ fn a_tie_finds_the_best_user_however_deep() {
         .filter(|line| !line.contains(['E', 'z']))
         .map(|line| format!("{line}\n"))
         .collect();
-    // Then A has used 60, less than u, so give u 60 as well.
+    // Then A has used 60, less than u, so set u to 60, too.
     let deep = deep.replace("u 1 100", "u 1 60");
     let expected = [("u", 3.0), ("x", 3.0), ("y", 1.0)];
     documented(&deep, &expected);

@@ -1,8 +1,8 @@
-//! What sprio printed at real sites: jobs rebuilt from the printed columns are priced as printed.
+//! Output of sprio at real sites: jobs rebuilt from the printed columns get the printed priorities.
 //!
-//! A printed column is a weighted factor rounded to a whole number, and PRIORITY the truncated sum
-//! of the factors themselves, so the two may be apart by half a point per column and one for the
-//! truncation (the collection's README; e.g. 1486 = 1000 + 487).
+//! A printed column is a weighted factor rounded to a whole number, and PRIORITY is the truncated
+//! sum of the factors themselves. So the two may differ by half a point per column and by one for
+//! the truncation (the collection's README; e.g. 1486 = 1000 + 487).
 
 mod common;
 
@@ -45,7 +45,7 @@ fn rows(text: &str) -> Vec<Vec<(String, f64)>> {
 
 /// Prices a row and compares with its PRIORITY.
 fn check(row: &[(String, f64)], weights: Weights, max_age_secs: u32) {
-    // The second PARTITION is the number; the first, the name, is none.
+    // The second PARTITION is the number; the first is the name.
     let column = |name: &str| row.iter().find(|(n, _)| n == name).map_or(0.0, |(_, v)| *v);
     let factor = |name: &str, weight: u32| column(name) / f64::from(weight);
     let age_secs = (factor("AGE", weights.age) * f64::from(max_age_secs)).round();
@@ -94,7 +94,7 @@ fn check(row: &[(String, f64)], weights: Weights, max_age_secs: u32) {
     assert!((-2.0..=2.0).contains(&apart), "{row:?}: {priced:?}");
 }
 
-// The weights are given on the page that the output is from.
+// The weights are on the page of the output.
 #[test]
 fn tursa() {
     let Some(text) = data_text("slurm/sprio/tursa-sprio.txt") else {
@@ -115,7 +115,7 @@ fn tursa() {
     }
 }
 
-// No weights are known for these, so any that are larger than the columns do.
+// The weights of these sites are unknown; any weights larger than the columns work.
 #[test]
 fn npad_and_ilifu() {
     for (file, count) in [("npad-sprio-l.txt", 24), ("ilifu-sprio.txt", 5)] {

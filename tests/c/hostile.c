@@ -2,9 +2,9 @@
  *
  * Hostile input for every function of libfairtree: NULL, misaligned and wrong pointers, lengths
  * that overflow, unknown enumerations, NaN, bytes that are not UTF-8, handles freed in any order.
- * Each must be refused with the status it deserves and a sentence that names the function.
+ * Each must be refused with the right status and a sentence that names the function.
  *
- * Prints the number of refusals; exits 1 at the first that is missing.
+ * Prints the number of refusals; exits with 1 at the first missing one.
  */
 
 #include "hostile.h"
@@ -90,7 +90,7 @@ static void handles(void)
     if (copy != NULL)
         exit(EXIT_FAILURE);
 
-    /* What is no handle of its kind is left alone. */
+    /* A pointer that is not a handle of its kind is ignored. */
     ft_tree_free(no_tree);
     ft_tree_free(odd_tree);
     ft_tree_free((ft_tree *)(void *)config);
@@ -100,7 +100,7 @@ static void handles(void)
     ft_config_free(NULL);
     ft_site_free(NULL);
 
-    /* Handles do not need each other: a copy outlives its original, factors their settings. */
+    /* Handles are independent: a copy outlives its original, factors outlive their settings. */
     EXPECT(FT_OK, ft_tree_clone(tree, &copy));
     ft_tree_free(tree);
     EXPECT(FT_OK, ft_fairshare_compute(copy, config));
@@ -233,7 +233,7 @@ static void factors(void)
     if (length <= sizeof(text))
         exit(EXIT_FAILURE);
 
-    /* Any edit forgets the factors. */
+    /* Any edit discards the factors. */
     EXPECT(FT_OK, ft_tree_move(tree, 4, 1));
     EXPECT(FT_ERR_NOT_COMPUTED, ft_fairshare_get(tree, 3, &row, sizeof(row)));
     ft_config_free(config);
@@ -276,7 +276,7 @@ static void settings(void)
     EXPECT(FT_ERR_CONFIG, ft_config_load(config, "PriorityMaxAge=x", 16, "slurm.conf"));
     if (strstr(ft_last_error(), "slurm.conf:1:16") == NULL)
         exit(EXIT_FAILURE);
-    /* A refused file leaves nothing behind. */
+    /* A refused file changes no setting. */
     EXPECT(FT_OK, ft_config_set(config, "PriorityWeightAge", "1"));
     ft_config_free(config);
 }

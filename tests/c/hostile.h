@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the parts of the hostile program share.
+ * Declarations that the parts of the hostile program share.
  */
 
 #ifndef HOSTILE_H
@@ -10,13 +10,13 @@
 
 #include <stdint.h>
 
-/* The call gives this status and, in case of an error, a sentence that begins with its name. */
+/* The call returns this status and, for an error, a sentence that begins with its name. */
 #define EXPECT(status, call) expect(__LINE__, #call, (status), (call))
 
 /* An address inside `memory` that is not aligned for `type`. */
 #define MISALIGNED(type, memory) ((type *)(void *)((char *)(memory) + 1))
 
-/* How many calls were refused as they should be. */
+/* Number of calls that were refused correctly. */
 extern int refusals;
 
 void expect(int line, const char *function, int32_t wanted, int32_t found);

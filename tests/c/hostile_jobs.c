@@ -48,7 +48,7 @@ static void sites(void)
     ft_site_free(site);
 }
 
-/* The three ways to price, all of which refuse the same things in the same way. */
+/* The three ways to price; all refuse the same input in the same way. */
 static void expect_price(int line, int32_t status, const ft_config *config, const ft_site *site,
                          const ft_tree *tree, const ft_batch *batch)
 {
@@ -227,7 +227,7 @@ static uint32_t random_below(uint32_t limit)
     return (uint32_t)(random_state >> 33) % limit;
 }
 
-/* One random edit; most are refused, and then with an error that fits. */
+/* One random edit; most are refused, with a suitable error. */
 static int32_t random_edit(ft_tree *tree, const ft_config *config, int64_t *now)
 {
     const uint32_t id = random_below(60), other = random_below(60);
@@ -254,7 +254,7 @@ static int32_t random_edit(ft_tree *tree, const ft_config *config, int64_t *now)
     }
 }
 
-/* After any edits the root has used what all have used, and factors are in 0..1. */
+/* After any edits the root has the usage of all, and factors are in 0..1. */
 static void check_sums(ft_tree *tree, const ft_config *config)
 {
     double own[64], raw[64], factors[64], sum = 0.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Hostile input: on-demand queues. After each refusal the saved bytes are what they were.
+ * Hostile input: on-demand queues. After each refusal the saved bytes are unchanged.
  */
 
 #include "hostile.h"
@@ -222,7 +222,7 @@ static void bad_bytes(const ft_on_demand *queue)
         exit(EXIT_FAILURE);
 }
 
-/* Jobs that the limits leave no room for are told once, and only where they fit. */
+/* Jobs above the limits are reported once, and only if the buffer has room for them. */
 static void refusals_are_told_once(ft_on_demand *queue)
 {
     ft_refused refused[2];
@@ -266,7 +266,7 @@ static uint32_t random_number(uint32_t below)
     return (uint32_t)(state >> 33) % below;
 }
 
-/* Calls in any order, with times at the ends of what a number holds: never a caught defect. */
+/* Calls in any order, with times at the limits of a number, never cause a caught defect. */
 static void life(void)
 {
     const int64_t times[] = {INT64_MIN, INT64_MIN + SECOND, -SECOND, 0, SECOND,
@@ -278,7 +278,7 @@ static void life(void)
         for (int i = 0; i < 60; i++) {
             const uint64_t id = random_number(6);
             const int64_t at = times[random_number(7)], other = times[random_number(7)];
-            /* Mostly standing still, so that something happens in between. */
+            /* Time mostly stands still, so that events happen in between. */
             const int64_t now = random_number(8) ? INT64_MIN : at;
             uint8_t bytes[ROOM];
             uint64_t told = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Hostile input: passes. After each refusal usage and factors are what they were.
+ * Hostile input: passes. After each refusal usage and factors are unchanged.
  */
 
 #include "hostile.h"
@@ -53,7 +53,7 @@ static void bad_runs(ft_tree *tree, const ft_config *config)
         runs[1].usage_factor = bad[i];
         EXPECT_RUN(FT_ERR_USAGE);
     }
-    /* Each is a number, but not what they make together. */
+    /* Each is a finite number, but their product is not. */
     runs[1].tres = 1e308;
     EXPECT_RUN(FT_ERR_USAGE);
     runs[1].assoc = 99;
@@ -143,14 +143,14 @@ static void bad_arguments(ft_tree *tree, const ft_config *config, const ft_site 
     EXPECT_PASS(FT_ERR_NULL);
     input.batch = MISALIGNED(ft_batch, &batch);
     EXPECT_PASS(FT_ERR_ALIGN);
-    /* Priorities are asked for, but there are no jobs. */
+    /* Priorities are requested, but there are no jobs. */
     input.batch = NULL;
     EXPECT_PASS(FT_ERR_LENGTH);
     if (priority != 7 || charged[0] != 7.0 || was_reset[0] != 7)
         exit(EXIT_FAILURE);
 }
 
-/* Nothing that was refused has left a trace. */
+/* Refused calls have changed nothing. */
 static void unchanged(const ft_tree *tree)
 {
     double usage[4], factors[4];
@@ -162,7 +162,7 @@ static void unchanged(const ft_tree *tree)
         exit(EXIT_FAILURE);
 }
 
-/* Times at the ends of what a number holds are times like any others. */
+/* Times at the limits of a number are valid times. */
 static void far_times(const ft_config *config)
 {
     const int64_t times[] = {INT64_MAX, 0, INT64_MIN, 1000, INT64_MAX};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Hostile input: queues. After each refusal the saved bytes are what they were.
+ * Hostile input: queues. After each refusal the saved bytes are unchanged.
  */
 
 #include "hostile.h"
@@ -119,7 +119,7 @@ static void bad_settings(const ft_tree *tree)
     if (queue != NULL)
         exit(EXIT_FAILURE);
 
-    /* What is no queue is left alone. */
+    /* A pointer that is not a queue is ignored. */
     ft_queue_free((ft_queue *)(void *)words);
     ft_queue_free(MISALIGNED(ft_queue, words));
     ft_queue_free(NULL);
@@ -258,7 +258,7 @@ static void bad_outputs(ft_queue *queue)
     EXPECT(FT_ERR_NO_SHARES, ft_queue_standing(queue, 1, 100, &standing, sizeof(standing)));
     if (what != 7 || job != 7 || found != 7 || words[0] != 7 || estimates[0].job != 0)
         exit(EXIT_FAILURE);
-    /* Too little room: the number is told, nothing else. */
+    /* Too little room: only the number is returned. */
     EXPECT(FT_ERR_BUFFER, ft_queue_positions(queue, "m", 100, words, 1, &found));
     if (found != 2 || words[0] != 7)
         exit(EXIT_FAILURE);
@@ -270,7 +270,7 @@ static void bad_outputs(ft_queue *queue)
     EXPECT(FT_OK, ft_queue_estimate(queue, "m", 100, NULL, 0, sizeof(estimates[0]), &found));
 }
 
-/* Bytes that were cut, altered, or come from something else. */
+/* Bytes that are truncated, changed, or of a different kind. */
 static void bad_bytes(const ft_queue *queue)
 {
     uint8_t bytes[ROOM];
@@ -298,7 +298,7 @@ static void bad_bytes(const ft_queue *queue)
     ft_queue_free(made);
 }
 
-/* Nothing that was refused has left a trace. */
+/* Refused calls have changed nothing. */
 static void saved(const ft_queue *queue, uint8_t *bytes, size_t *len)
 {
     memset(bytes, 0, ROOM);
@@ -314,7 +314,7 @@ static uint32_t random_number(uint32_t below)
     return (uint32_t)(state >> 33) % below;
 }
 
-/* Calls in any order, with times at the ends of what a number holds: never a caught defect. */
+/* Calls in any order, with times at the limits of a number, never cause a caught defect. */
 static void life(const ft_tree *tree)
 {
     const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, 1000000, INT64_MAX - 1, INT64_MAX};
@@ -366,7 +366,7 @@ static void life(const ft_tree *tree)
                 fprintf(stderr, "round %d: %s\n", round, ft_last_error());
                 exit(EXIT_FAILURE);
             }
-            /* What was saved goes on as the original would. */
+            /* A saved queue continues like the original. */
             EXPECT(FT_OK, ft_queue_save(queue, bytes, ROOM, &found));
             EXPECT(FT_OK, ft_queue_restore(bytes, found, &copy));
             EXPECT(FT_OK, ft_queue_next(copy, "m", INT64_MIN, &what, &told));

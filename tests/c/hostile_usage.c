@@ -98,7 +98,7 @@ static void times(ft_tree *tree, ft_config *config)
     if (moment != 1000 || last_reset != 1000 || was_reset != 7)
         exit(EXIT_FAILURE);
 
-    /* The end of time is a time like any other. */
+    /* The largest time is a valid time. */
     EXPECT(FT_OK, ft_config_set(config, "PriorityUsageResetPeriod", "DAILY"));
     EXPECT(FT_OK, ft_usage_advance(tree, config, INT64_MAX, NULL, &was_reset));
     EXPECT(FT_OK, ft_fairshare_compute(tree, config));

@@ -40,7 +40,7 @@ static void policies(ft_config *config)
     EXPECT(FT_OK, ft_config_load_policy(config, NULL, 0, "policy"));
 }
 
-/* A call that a half-life does not have. */
+/* Calls that are not available with a half-life. */
 static void half_life(ft_tree *tree, const ft_config *config)
 {
     ft_run_use use;
@@ -161,7 +161,7 @@ static void charges(ft_tree *tree, const ft_config *config)
     EXPECT(FT_ERR_NULL, ft_usage_quantity(tree, FT_QUANTITY_WALL, 0, NULL, 4));
     EXPECT(FT_ERR_NULL, ft_usage_quantity(NULL, FT_QUANTITY_WALL, 0, usage, 4));
 
-    /* Calls of a half-life. */
+    /* Calls that are only available with a half-life. */
     EXPECT(FT_ERR_MODEL, ft_usage_charge(tree, ids, 1, amount, 1));
     EXPECT(FT_ERR_MODEL, ft_usage_load(tree, FT_USAGE_RAW, usage, 4));
     EXPECT(FT_ERR_MODEL, ft_usage_read(tree, FT_USAGE_OWN, usage, 4));

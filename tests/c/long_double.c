@@ -1,8 +1,8 @@
 /*
- * A calculator for x87 numbers: what the C compiler's long double makes of each line of input.
+ * A calculator for x87 numbers: the result of the C compiler's long double for each line.
  *
  * Input:  operation, then the operands as mantissa and sign-exponent, in hexadecimal.
- * Output: one line each; numbers as in the input, "nan" for those that are none.
+ * Output: one line each; numbers as in the input, or "nan".
  */
 #include <float.h>
 #include <inttypes.h>
@@ -73,10 +73,10 @@ int main(void)
 			memcpy(&as_double, &mantissa[0], sizeof(as_double));
 			print((long double) as_double);
 			break;
-		case 'u': /* to an unsigned number; the caller keeps to the range */
+		case 'u': /* to an unsigned number; the caller must stay in the range */
 			printf("%" PRIu64 "\n", (uint64_t) a);
 			break;
-		case 'p': /* printed with the decimals that b's mantissa says */
+		case 'p': /* printed with as many decimals as b's mantissa */
 			printf("%.*Lf\n", (int) mantissa[1], a);
 			break;
 		default:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the functions of libfairtree compute, where the example does not show it. Every expected
- * number is worked out by hand in the comment beside it.
+ * Results of the functions of libfairtree that the example does not show. Every expected number is
+ * computed by hand in the comment next to it.
  */
 
 #include <fairtree.h>
@@ -29,7 +29,7 @@ static int close_to(double a, double b)
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
 
-/* root 1; accounts 2 and 3; user 4 in 2, users 5 and 6 in 3. Shares 1 throughout. */
+/* root 1; accounts 2 and 3; user 4 in 2, users 5 and 6 in 3. All shares are 1. */
 static ft_tree *new_tree(int64_t now)
 {
     static const ft_assoc ROWS[] = {
@@ -52,7 +52,7 @@ static double raw_usage(const ft_tree *tree, uint32_t id)
     return usage[position];
 }
 
-/* Use over periods: in one piece or in two, before or after time passes. */
+/* Usage over periods: in one piece or in two, before or after time passes. */
 static void periods(void)
 {
     ft_tree *tree = new_tree(WEEK);
@@ -68,7 +68,7 @@ static void periods(void)
     CHECK(close_to(raw_usage(tree, 4), by_hand));
     CHECK(close_to(raw_usage(tree, 5), by_hand));
     CHECK(close_to(raw_usage(tree, 1), 2.0 * by_hand));
-    /* Of the week to come, seen a week later, the same as of the past week seen now. */
+    /* The next week, seen a week later, gives the same as the past week seen now. */
     OK(ft_usage_charge_periods(tree, config, &later, 1, sizeof(later)));
     OK(ft_usage_advance(tree, config, 2 * WEEK, "UTC", NULL));
     CHECK(close_to(raw_usage(tree, 6), by_hand / 3.0));
@@ -77,7 +77,7 @@ static void periods(void)
     ft_tree_free(tree);
 }
 
-/* Resets: daily at midnight of the time zone, none without a half-life but that. */
+/* Resets: daily at midnight in the time zone; the only decay without a half-life. */
 static void resets(void)
 {
     ft_tree *tree = new_tree(DAY / 2);
@@ -98,7 +98,7 @@ static void resets(void)
     CHECK(was_reset == 0);
     OK(ft_usage_time(tree, &moment, &last_reset));
     CHECK(moment == DAY + 5 && last_reset == DAY);
-    /* Two hours west of Greenwich midnight comes two hours later. */
+    /* Two hours west of Greenwich, midnight comes two hours later. */
     OK(ft_usage_advance(tree, config, 2 * DAY + 7199, "<-02>2", &was_reset));
     CHECK(was_reset == 1);
     OK(ft_usage_advance(tree, config, 2 * DAY + 7200, "<-02>2", &was_reset));
@@ -107,7 +107,7 @@ static void resets(void)
     ft_tree_free(tree);
 }
 
-/* Usage follows its associations; removed users leave theirs with the account. */
+/* Usage moves with its association; the account keeps the usage of removed users. */
 static void edits(void)
 {
     ft_tree *tree = new_tree(0);
@@ -130,7 +130,7 @@ static void edits(void)
     CHECK(raw_usage(tree, 1) == 10.0 && raw_usage(tree, 4) == 0.0);
     OK(ft_usage_reset(tree, FT_NONE));
     CHECK(raw_usage(tree, 1) == 0.0);
-    /* 6, 4 in account 2; 3 by itself. */
+    /* 6, 4 in account 2; 3 alone. */
     own[0] = 1.0;
     own[1] = 2.0;
     own[2] = 16.0;
@@ -144,7 +144,7 @@ static void edits(void)
     ft_tree_free(tree);
 }
 
-/* Classic fair share: 2^(-usage/shares); and what it says without Fair Tree. */
+/* Classic fair share: 2^(-usage/shares); and its results without Fair Tree. */
 static void classic(void)
 {
     ft_tree *tree = new_tree(0);
@@ -172,7 +172,7 @@ static void classic(void)
     ft_tree_free(tree);
 }
 
-/* Ties: equal ratios rank alike, and the explanation looks below them. */
+/* Ties: equal ratios have equal ranks, and the explanation looks at the levels below. */
 static void ties(void)
 {
     ft_tree *tree = new_tree(0);
@@ -185,8 +185,8 @@ static void ties(void)
     OK(ft_usage_charge(tree, ids, 2, charges, 2));
     OK(ft_fairshare_compute(tree, config));
     OK(ft_fairshare_column(tree, FT_COLUMN_FS_FACTOR, factors, 6));
-    /* The accounts are tied at 0.5/0.5, so their users are ranked together: 6 with nothing used
-     * is first; 4 with 1/1 second; 5 with 0.5/1 third. Rows: 6, 5, 4. */
+    /* The accounts tie at 0.5/0.5, so their users are ranked together: 6 without usage is first; 4
+     * with 1/1 second; 5 with 0.5/1 third. Rows: 6, 5, 4. */
     CHECK(factors[0] == 1.0 && close_to(factors[2], 2.0 / 3.0) && close_to(factors[1], 1.0 / 3.0));
     CHECK(isnan(factors[3]));
     OK(ft_explain(tree, 4, 5, &comparison, sizeof(comparison)));
@@ -200,7 +200,7 @@ static void ties(void)
     ft_tree_free(tree);
 }
 
-/* Structs that grew: rows of a newer program, with its new field zero, and results for it. */
+/* Larger structs: rows of a newer program, with a new field of 0, and results for it. */
 static void larger_structs(void)
 {
     struct newer {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What ft_pass() does: usage, factors and priorities by hand, and the same as the calls that it
- * stands for.
+ * Results of ft_pass(): usage, factors and priorities computed by hand, and the same as from the
+ * single calls that it replaces.
  */
 
 #include <fairtree.h>
@@ -31,7 +31,7 @@ static int close_to(double a, double b)
     return fabs(a - b) <= 1e-12 * fabs(b);
 }
 
-/* root 1; accounts 2 and 3; users 4 and 5 in 2, user 6 in 3. Shares 1 throughout. */
+/* root 1; accounts 2 and 3; users 4 and 5 in 2, user 6 in 3. All shares are 1. */
 static ft_tree *new_tree(void)
 {
     static const ft_assoc ROWS[] = {
@@ -49,7 +49,7 @@ static ft_config *new_config(const char *half_life)
     ft_config *config = NULL;
     OK(ft_config_new(&config));
     OK(ft_config_set(config, "PriorityWeightFairshare", "9000"));
-    /* Far away; without a half-life Slurm wants some reset. */
+    /* A reset far in the future: without a half-life Slurm requires one. */
     OK(ft_config_set(config, "PriorityUsageResetPeriod", "YEARLY"));
     OK(ft_config_set(config, "PriorityDecayHalfLife", half_life));
     return config;
@@ -111,7 +111,7 @@ static void by_hand(void)
     int32_t was_reset = 7;
     int64_t moment = 0;
     const ft_run first[] = {{4, 1, START, 0, 4.0, 1.0}, {6, 2, START + 100, 0, 6.0, 0.5}};
-    /* Job 1 goes on, job 2 has ended, and job 3 came and went in between. */
+    /* Job 1 continues, job 2 has ended, and job 3 came and went in between. */
     const ft_run second[] = {{4, 1, START, 0, 4.0, 1.0},
                              {6, 2, START + 100, START + 350, 6.0, 0.5},
                              {5, 3, START + 310, START + 320, 10.0, 1.0}};
@@ -122,7 +122,7 @@ static void by_hand(void)
     /* 4 * 300, and 6 * 200 at half price. */
     CHECK(charged[0] == 1200.0 && charged[1] == 600.0 && was_reset == 0);
     CHECK(raw_usage(tree, 0) == 1800.0 && raw_usage(tree, 1) == 1200.0);
-    /* Account 3 used a third of its half and comes first; in account 2 the idle user does. */
+    /* Account 3 used 1/3, with 1/2 of the shares: it is first. In account 2 the idle user is. */
     CHECK(priorities[0] == 3000 && priorities[1] == 6000 && priorities[2] == 9000);
     OK(ft_fairshare_column(tree, FT_COLUMN_FS_FACTOR, factors, 6));
     CHECK(factors[3] == 1.0 / 3.0 && factors[5] == 1.0 && isnan(factors[1]));
@@ -137,12 +137,12 @@ static void by_hand(void)
     CHECK(raw_usage(tree, 0) == 3250.0);
     CHECK(priorities[0] == 3000 && priorities[1] == 6000 && priorities[2] == 9000);
 
-    /* What ended was charged to its end; a clock that steps back charges nothing twice. */
+    /* Ended jobs were charged to their end; a clock that steps back charges nothing twice. */
     input = new_input(START + 500, second, 3, NULL);
     OK(ft_pass(tree, config, NULL, &input, charged, 3, NULL, 0, NULL));
     CHECK(charged[0] == 0.0 && charged[1] == 0.0 && charged[2] == 0.0);
     {
-        /* It began behind the last pass, and is charged from its start. */
+        /* It began after the time of the last pass, and is charged from its start. */
         const ft_run behind = {5, 4, START + 510, 0, 1.0, 1.0};
         input = new_input(START + 550, &behind, 1, NULL);
         OK(ft_pass(tree, config, NULL, &input, charged, 1, NULL, 0, NULL));
@@ -156,7 +156,7 @@ static void by_hand(void)
     ft_tree_free(tree);
 }
 
-/* A half-life, usage that is charged between passes, a changed tree: as by the single calls. */
+/* A half-life, usage charged between passes, a changed tree: the same as by single calls. */
 static void as_the_single_calls(void)
 {
     ft_tree *tree = new_tree(), *other = new_tree();
@@ -195,7 +195,7 @@ static void as_the_single_calls(void)
     ft_tree_free(tree);
 }
 
-/* Time that passes by itself is charged by the next pass all the same; a reset comes first. */
+/* The next pass also charges time that was advanced separately; a reset comes first. */
 static void time_and_resets(void)
 {
     ft_tree *tree = new_tree();
@@ -215,7 +215,7 @@ static void time_and_resets(void)
     ft_tree_free(tree);
 }
 
-/* Slurm's own order without Fair Tree. */
+/* Slurm's own order of calculation without Fair Tree. */
 static void stock_classic(void)
 {
     ft_tree *tree = new_tree();
@@ -230,13 +230,13 @@ static void stock_classic(void)
     OK(ft_site_new(16, 4, NULL, 0, &site));
     OK(ft_config_set(config, "PriorityFlags", "NO_FAIR_TREE"));
     OK(ft_config_set(config, "PriorityParameters", "compat=slurm"));
-    /* Not after the last pass: nothing is charged, and priorities stay. */
+    /* The time is not after the last pass: nothing is charged, and priorities stay. */
     input = new_input(START, &run, 1, &batch);
     jobs[1].priority = 77;
     OK(ft_pass(tree, config, site, &input, &charged, 1, priorities, JOBS, NULL));
     CHECK(charged == 0.0 && priorities[0] == 1 && priorities[1] == 77);
-    /* Accounts count as before the pass, unused: users 4 and 5 have 1 + (0 - 1) / 2 and 0 over a
-     * quarter of all shares: 2^-2 and 2^0. */
+    /* Accounts count as before the pass, unused: users 4 and 5 have 1 + (0 - 1) / 2 and 0, divided
+     * by a quarter of all shares: 2^-2 and 2^0. */
     batch.now = input.now = START + 100;
     OK(ft_pass(tree, config, site, &input, &charged, 1, priorities, JOBS, NULL));
     CHECK(charged == 100.0);

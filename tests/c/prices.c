@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What pricing computes, where the example does not show it: held and direct jobs, lists of
- * partitions and QOS, TRES, associations, nice and site factor. Worked out by hand.
+ * Results of pricing that the example does not show: held and direct jobs, lists of partitions and
+ * QOS, TRES, associations, nice and site factor. All are computed by hand.
  */
 
 #include <fairtree.h>
@@ -35,8 +35,8 @@ static ft_config *new_config(void)
     return config;
 }
 
-/* Partitions worth 1/2 and all of 1000, QOS worth 1/4 and all of 100; the user's association
- * has 3 of at most 6. */
+/* Partitions that give 1/2 and all of 1000, QOS that give 1/4 and all of 100; the user's
+ * association has 3 of at most 6. */
 static ft_site *new_site(void)
 {
     static const char *const TRES[] = {"cpu", "gres/gpu"};
@@ -93,7 +93,7 @@ static void fill_jobs(ft_job jobs[JOBS])
     /* Both partitions, and both QOS: see LISTS below. */
     jobs[3].partition = 1;
     jobs[3].qos = 0;
-    /* Nothing: 0 is less than the least priority. */
+    /* A sum of 0 is below the smallest priority. */
     jobs[4].nice = 1000;
 }
 
@@ -127,7 +127,7 @@ static void lists(const ft_config *config, const ft_site *site, const ft_tree *t
     CHECK(priorities[2] == 600 && priorities[3] == 525);
 }
 
-/* Several threads find what one does, and complain of the same job. */
+/* Several threads give the same results and the same errors as one. */
 static void threads(const ft_config *config, const ft_site *site, const ft_tree *tree,
                     const ft_batch *batch)
 {
@@ -206,12 +206,12 @@ int main(void)
     lists(config, site, tree, &batch);
     threads(config, site, tree, &batch);
 
-    /* When it is released, a held job gets its price; a direct one keeps its own. */
+    /* A released job gets its price; a direct one keeps its own. */
     batch.mode = FT_MODE_SET;
     OK(ft_jobs_price(config, site, tree, &batch, priorities, JOBS, NULL, 0, sizeof(ft_priced)));
     CHECK(priorities[1] == 1000 && priorities[2] == 4242);
 
-    /* No jobs have no prices; jobs without associations need no tree. */
+    /* An empty batch has no prices; jobs without associations need no tree. */
     batch.jobs_len = 0;
     batch.site_factors_len = 0;
     batch.lists_len = 0;

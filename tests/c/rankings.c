@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Rankings by name through ft_config: what ft_fairshare_compute() makes of them, each number worked
- * out by hand; and settings that are not implemented yet, which are refused by name.
+ * Rankings by name through ft_config: results of ft_fairshare_compute(), each number computed by
+ * hand; and settings that are not implemented yet, which are refused by name.
  */
 
 #include <fairtree.h>
@@ -24,7 +24,7 @@
 
 enum { LEN = 21 };
 
-/* Hubs 2 and 3, groups 4 to 7, projects 11 to 17, and a user of each who shares as it does. */
+/* Hubs 2 and 3, groups 4 to 7, projects 11 to 17, and one user with parent shares in each. */
 static const ft_assoc ROWS[LEN] = {
     {1, FT_NONE, 1, FT_ACCOUNT},
     {2, 1, 3, FT_ACCOUNT},  {3, 1, 2, FT_ACCOUNT},
@@ -38,7 +38,7 @@ static const ft_assoc ROWS[LEN] = {
     {27, 17, FT_SHARES_PARENT, FT_USER},
 };
 
-/* Of users 21 to 27: 400 in all. */
+/* Usage of users 21 to 27: 400 in total. */
 static const uint32_t USERS[] = {21, 22, 23, 24, 25, 26, 27};
 static const double USED[] = {30, 10, 100, 60, 50, 70, 80};
 
@@ -67,7 +67,7 @@ static void rank(ft_tree *tree, ft_config *config, const char *parameters)
     double column[LEN];
     OK(ft_config_set(config, "PriorityParameters", parameters));
     OK(ft_fairshare_compute(tree, config));
-    /* Columns are those of the rows, and factors are within their range. */
+    /* Columns equal the rows, and factors are within their range. */
     OK(ft_fairshare_column(tree, FT_COLUMN_FS_FACTOR, column, LEN));
     for (size_t i = 0; i < LEN; i++) {
         const double factor = row(tree, ROWS[i].id).fs_factor;
@@ -87,9 +87,9 @@ static void rankings(ft_config *config)
     OK(ft_tree_load(tree, ROWS, LEN, sizeof(ROWS[0])));
     OK(ft_usage_charge(tree, USERS, 7, USED, 7));
 
-    /* Groups over the whole tree. Entitled: 3/5 1/3 = 0.2, 0.4, 2/5 1/4 = 0.1, 0.3. Used over it:
-       40/0.2 = 200, 100/0.4 = 250, 110/0.1 = 1100, 150/0.3 = 500. So 4, 5, 7, 6. In 4: 30 of 1/3,
-       10 of 2/3; in 7: 70 before 80; in 6: 50 before 60. */
+    /* Groups over the whole tree. Entitlements: 3/5 1/3 = 0.2, 0.4, 2/5 1/4 = 0.1, 0.3. Usage over
+       entitlement: 40/0.2 = 200, 100/0.4 = 250, 110/0.1 = 1100, 150/0.3 = 500. So 4, 5, 7, 6. In 4:
+       30 of 1/3, 10 of 2/3; in 7: 70 before 80; in 6: 50 before 60. */
     rank(tree, config, "ranking=least_used:2");
     check_order(tree, "2136754");
     CHECK(fabs(row(tree, 4).norm_shares - 0.2) < 1e-15);
@@ -102,11 +102,11 @@ static void rankings(ft_config *config)
        and 1000, 70 and 80 of 3/20 = 467 and 533. */
     rank(tree, config, "ranking=least_used:leaf");
     check_order(tree, "2316754");
-    /* (1 + shares - use) / 2 of all: 22 has 2/15 and 10/400. */
+    /* (1 + shares - usage) / 2, as parts of the whole: 22 has 2/15 and 10/400. */
     rank(tree, config, "ranking=difference");
     CHECK(fabs(row(tree, 22).fs_factor - (1.0 + 2.0 / 15.0 - 10.0 / 400.0) / 2.0) < 1e-15);
     CHECK(fabs(row(tree, 24).fs_factor - (1.0 + 1.0 / 20.0 - 60.0 / 400.0) / 2.0) < 1e-15);
-    /* Level by level, as Fair Tree here: no ties. */
+    /* Level by level; the same as Fair Tree, because there are no ties. */
     rank(tree, config, "ranking=weighted_walk");
     check_order(tree, "2136754");
     rank(tree, config, "ranking=fair_tree");
@@ -114,8 +114,8 @@ static void rankings(ft_config *config)
     ft_tree_free(tree);
 }
 
-/* Minutes of groups: 40 s of 60 used, 100 of 120, 110 of 600, 150 of 300. So 6, 7, 4, 5; in 4: 30 of
-   20 s, 10 of 40; in 7 and 6 as ever. */
+/* Minutes of groups: 40 s of 60 used, 100 of 120, 110 of 600, 150 of 300. So 6, 7, 4, 5; in 4: 30
+   of 20 s, 10 of 40; in 7 and 6 as before. */
 static const char MINUTES[] = "ranking = 'least_used:2'\n"
                               "[accounts.4]\nminutes = 1\n[accounts.5]\nminutes = 2\n"
                               "[accounts.6]\nminutes = 10\n[accounts.7]\nminutes = 5\n";
@@ -149,7 +149,7 @@ static void minutes(void)
     OK(ft_pass(tree, config, NULL, &input, NULL, 0, NULL, 0, NULL));
     check_order(tree, "5467213");
 
-    /* An account that is not there; and a ranking that looks at no minutes. */
+    /* An unknown account; and a ranking that does not use minutes. */
     load(config, "ranking = 'least_used:2'\n[accounts.99]\nminutes = 1\n");
     CHECK(ft_fairshare_compute(tree, config) == FT_ERR_UNKNOWN_ID);
     CHECK(strstr(ft_last_error(), "99") != NULL);
@@ -161,7 +161,7 @@ static void minutes(void)
     ft_config_free(config);
 }
 
-/* What no function of this library would follow is refused, and the settings stay. */
+/* Settings that no function of this library supports are refused, and old settings stay. */
 static void refused(ft_config *config)
 {
     static const char *const SETTINGS[][2] = {
@@ -182,7 +182,7 @@ static void refused(ft_config *config)
         CHECK(ft_config_set(config, "PriorityParameters", SETTINGS[i][0]) == FT_ERR_CONFIG);
         CHECK(strstr(ft_last_error(), SETTINGS[i][1]) != NULL);
     }
-    /* Half-life and the ranking from before are what counts. */
+    /* The half-life and the ranking from before are in force. */
     OK(ft_tree_new(0, &tree));
     OK(ft_usage_advance(tree, config, 604800, "UTC", NULL));
     OK(ft_usage_time(tree, &moment, NULL));

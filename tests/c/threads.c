@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Threads that read the same handles at a time, each with errors of its own.
+ * Threads that read the same handles at the same time, each with its own errors.
  */
 
 #include <fairtree.h>
@@ -27,7 +27,7 @@ static void check(int32_t status)
     }
 }
 
-/* Reads, prices and explains; and fails on purpose, with an id that is its own. */
+/* Reads, prices and explains; and fails on purpose, with an id of its own. */
 static void one_round(const struct shared *shared, uint32_t own_id)
 {
     double factors[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Usage in a window and since a date, worked out by hand: an hour with buckets of a minute, and an
- * account that counts all of its use.
+ * Usage in a window and since a date, computed by hand: an hour with buckets of a minute, and an
+ * account that counts all of its usage.
  */
 
 #include <fairtree.h>
@@ -72,7 +72,7 @@ static void runs(ft_tree *tree, const ft_config *config)
     check_usage(tree, FT_QUANTITY_TRES, 1, 14400, 14400, 0, 14400, 0);
     CHECK(ft_usage_charge_runs(tree, USES, 2, sizeof(USES[0]), COUNTS, 4) == FT_ERR_RUN);
 
-    /* At 38700 the window begins at 35100: 900 seconds are left, but all of account 3's. */
+    /* At 38700 the window begins at 35100: 900 seconds are left, but all usage of account 3. */
     OK(ft_usage_advance(tree, config, 38700, "UTC", NULL));
     check_usage(tree, FT_QUANTITY_BILLING, 0, 2250, 1800, 900, 1800, 900);
     check_usage(tree, FT_QUANTITY_TRES, 1, 7200, 7200, 0, 7200, 0);
@@ -119,8 +119,8 @@ static void passes(ft_tree *tree, const ft_config *config)
     input.now = 39000;
     OK(ft_pass(tree, config, NULL, &input, &charged, 1, NULL, 0, NULL));
     CHECK(charged == 900.0);
-    /* Account 2 has 900 of the window's 1200, account 3 its 900 of all time: 1200 is the root's, as
-       300 of account 3 are in the window. Both have one share: they tie. */
+    /* Account 2 has 900 of the window's 1200, account 3 its 900 of all time: the root has 1200,
+       because 300 of account 3 are in the window. Both have one share: they tie. */
     OK(ft_fairshare_column(tree, FT_COLUMN_FS_FACTOR, factors, 5));
     check_usage(tree, FT_QUANTITY_BILLING, 0, 1200, 900, 900, 900, 900);
     CHECK(factors[3] == 1.0 && factors[4] == 1.0);
@@ -132,7 +132,7 @@ static void passes(ft_tree *tree, const ft_config *config)
     for (int i = 0; i < 2; i++) {
         OK(ft_pass(both[i], config, NULL, &input, &charged, 1, NULL, 0, NULL));
         CHECK(charged == 300.0);
-        /* What ended is not charged again, and its end is told. */
+        /* An ended run is not charged again, and its end is reported. */
         OK(ft_pass(both[i], config, NULL, &input, &charged, 1, NULL, 0, NULL));
         CHECK(charged == 0.0);
         check_usage(both[i], FT_QUANTITY_BILLING, 0, 1350, 1200, 900, 1200, 900);
@@ -154,7 +154,7 @@ int main(void)
     runs(tree, config);
     passes(tree, config);
 
-    /* Back to a half-life, which goes on from the numbers that are there. */
+    /* Back to a half-life, which continues from the current numbers. */
     OK(ft_config_load_policy(config, NULL, 0, "none"));
     OK(ft_usage_configure(tree, config, NULL, NULL, 0));
     OK(ft_usage_advance(tree, config, 39300 + 604800, "UTC", NULL));

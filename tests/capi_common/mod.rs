@@ -1,6 +1,6 @@
-//! What the tests of the C ABI share: the exported functions, compilers, the built library.
+//! Shared parts of the tests of the C ABI: exported functions, compilers, the built library.
 //!
-//! A compiler or checker that is missing fails the test: nothing here is skipped.
+//! A missing compiler or checker fails the test: nothing is skipped.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -24,7 +24,7 @@ pub fn crate_dir() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// "1.2.3" as 1002003, and so "1.2.3-rc.1", worked out digit by digit: not the way the header does it.
+/// Returns 1002003 for "1.2.3" and "1.2.3-rc.1", computed differently from the header.
 pub fn version_number(version: &str) -> u32 {
     let (version, _) = version.split_once('-').unwrap_or((version, ""));
     let parts: Vec<String> = version
@@ -90,7 +90,7 @@ pub fn exported_functions() -> Vec<Function> {
     functions
 }
 
-/// Runs a command and returns what it printed; anything but success fails the test.
+/// Runs a command and returns its output; the test fails unless the command succeeds.
 pub fn run(command: &mut Command) -> Output {
     let output = command
         .output()
@@ -105,15 +105,15 @@ pub fn run(command: &mut Command) -> Output {
     output
 }
 
-/// What makes the C compiler add checks of memory and of undefined behaviour.
+/// Options of the C compiler for checks of memory and of undefined behaviour.
 pub const SANITIZE: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-/// The shared library in a folder of its own, under the name that programs ask for at run time.
+/// The shared library in a separate folder, under the name that programs load at run time.
 pub struct Library {
     dir: tempfile::TempDir,
 }
 
-/// Tells valgrind what is known to be no defect.
+/// Option for valgrind with the reports that are known not to be defects.
 pub fn suppressions() -> std::ffi::OsString {
     let mut option = std::ffi::OsString::from("--suppressions=");
     option.push(crate_dir().join("tests/c/valgrind.supp"));
@@ -121,14 +121,14 @@ pub fn suppressions() -> std::ffi::OsString {
 }
 
 impl Library {
-    /// The library that cargo has built for this test, which links it.
+    /// The library that cargo has built for this test (the test links it).
     pub fn build() -> Library {
         let built = build_folder().join("deps");
         assert!(built.join("libfairtree.so").is_file(), "{built:?}");
         Library::of(&built)
     }
 
-    /// Built with AddressSanitizer in it, for programs compiled with [`SANITIZE`].
+    /// The library with AddressSanitizer, for programs compiled with [`SANITIZE`].
     pub fn build_sanitized() -> Library {
         Library::of(&cargo_build_sanitized())
     }
@@ -146,7 +146,7 @@ impl Library {
         self.dir.path()
     }
 
-    /// Compiles a C program with this library, all warnings on; `flags` go to the compiler.
+    /// Compiles a C program with this library and all warnings; `flags` go to the compiler.
     pub fn compile(&self, sources: &[&str], standard: &str, flags: &[&str]) -> PathBuf {
         let program = self.dir().join("program");
         let (compiler, language) = match standard.contains("++") {
@@ -167,7 +167,7 @@ impl Library {
         program
     }
 
-    /// A program under valgrind, which finds this library; errors and leaks end it with 9.
+    /// A program with this library under valgrind; after errors or leaks it exits with 9.
     pub fn valgrind(&self, program: &Path) -> Command {
         let mut command = self.command("valgrind");
         command.args([
@@ -181,7 +181,7 @@ impl Library {
         command
     }
 
-    /// Compiles a C program that checks memory and undefined behaviour, as the library under it.
+    /// Compiles a C program with checks of memory and undefined behaviour, also in the library.
     pub fn sanitized(sources: &[&str], standard: &str) -> (Library, Command) {
         let library = Library::build_sanitized();
         let program = library.compile(sources, standard, &SANITIZE);
@@ -198,8 +198,8 @@ impl Library {
     }
 }
 
-/// Builds the libraries with AddressSanitizer, which stable compilers have behind a variable,
-/// and returns their folder.
+/// Builds the libraries with AddressSanitizer, which stable compilers offer only with an
+/// environment variable, and returns their folder.
 fn cargo_build_sanitized() -> PathBuf {
     let version = run(Command::new("rustc").arg("-vV")).stdout;
     let version = String::from_utf8(version).expect("UTF-8");

@@ -1,8 +1,8 @@
-//! Where the project is.
+//! The folder of the project.
 
 use std::path::{Path, PathBuf};
 
-/// The project's folder, whichever package of it the test is of.
+/// The project's folder, for tests of any of its packages.
 pub fn checkout() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut above = package.ancestors();

@@ -1,4 +1,4 @@
-//! Command lines and what they print, as they stand in documents.
+//! Command lines and their output in documents.
 
 #![allow(dead_code)] // Each test program uses a part of this.
 
@@ -16,7 +16,7 @@ use checkout::checkout;
 pub struct Block {
     /// Line of its first fence, from 1.
     pub line: usize,
-    /// What stands behind the fence, as `console cluster`.
+    /// The text after the fence, such as `console cluster`.
     pub kind: String,
     /// The text between the fences.
     pub text: String,
@@ -27,7 +27,7 @@ pub struct Block {
 pub struct Call {
     /// The command line, continued lines joined.
     pub command: String,
-    /// The lines below it; one that is `...` stands for any number of lines.
+    /// The lines below it; a line `...` means any number of lines.
     pub output: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ pub fn calls(block: &Block) -> Vec<Call> {
     found
 }
 
-/// Whether a text is what is shown, where `...` stands for any number of lines.
+/// Returns true if a text matches the shown lines, where `...` means any number of lines.
 pub fn is_shown(shown: &[String], text: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     fn fits(shown: &[String], lines: &[&str]) -> bool {
@@ -99,7 +99,7 @@ pub fn document(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// All documents of the project that its readers are given.
+/// All documents of the project for its readers.
 pub fn documents() -> Vec<String> {
     let mut names = Vec::new();
     for folder in ["docs", "docs/policies"] {

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 use checkout::checkout;
 
-/// The file `name` of the collection of real data: below the folder that `FAIRTREE_DATA` names,
-/// `../shared/data` where it names none.
+/// The file `name` of the collection of real data, which is in the folder of `FAIRTREE_DATA`, or in
+/// `../shared/data` if it is not set.
 ///
-/// `None`, after a note on stderr, where the collection is absent; where `CI` is set, that is a
-/// failure. A collection without this file is one always.
+/// Returns `None`, after a note on stderr, if the collection is missing; if `CI` is set, that is a
+/// failure. A collection without this file is always a failure.
 pub fn data(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("FAIRTREE_DATA")
         .map_or_else(|| checkout().join("../shared/data"), PathBuf::from);
@@ -27,7 +27,7 @@ pub fn data(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// The text of such a file; not UTF-8 is replaced.
+/// The text of such a file; invalid UTF-8 is replaced.
 pub fn data_text(name: &str) -> Option<String> {
     let bytes = std::fs::read(data(name)?).expect("the file can be read");
     Some(String::from_utf8_lossy(&bytes).into_owned())

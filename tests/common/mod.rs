@@ -1,4 +1,4 @@
-//! Small sites, written as text, and what a computation says of them by name.
+//! Small sites, written as text, and the results of a computation by name.
 
 #![allow(dead_code)] // Each test program uses a part of this.
 
@@ -25,8 +25,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// One line per association below the root, indented two spaces per level: name (accounts
-    /// end in `/`), shares or `parent`, and the usage of its own, if any.
+    /// Parses one line per association below the root, indented two spaces per level: name
+    /// (accounts end in `/`), shares or `parent`, and its own usage, if any.
     pub fn parse(text: &str) -> Site {
         let mut names = vec!["root".to_owned()];
         let mut rows = vec![Assoc {
@@ -69,7 +69,7 @@ impl Site {
         Site::new(names, rows, &own)
     }
 
-    /// Usage of an association is its own and that of all below it.
+    /// Creates a site; usage of an association is its own plus that of everything below it.
     pub fn new(names: Vec<String>, rows: Vec<Assoc>, own: &[f64]) -> Site {
         let tree = Tree::from_rows(rows).expect("a tree");
         let mut raw_usage: Vec<Extended> = own
@@ -89,7 +89,7 @@ impl Site {
         }
     }
 
-    /// The same site with its rows in another order: row `i` is the old row `order[i]`.
+    /// The same site with its rows in a different order: row `i` is the old row `order[i]`.
     pub fn reordered(&self, order: &[usize]) -> Site {
         let rows = order.iter().map(|at| self.tree.rows()[*at]);
         Site {

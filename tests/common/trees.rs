@@ -1,13 +1,13 @@
 //! Named small trees, for use at every level of the tests.
 
-/// Three users, two of them with the ratio 22/17 (those of Slurm's test24.4).
+/// Three users, two with the ratio 22/17, from Slurm's test24.4.
 pub const SMALL_TIE: &str = "
 u40 40 20
 u50 50 25
 u80 80 65
 ";
 
-/// Four users with one ratio.
+/// Four users with the same ratio.
 pub const SMALL_TIE_ALL: &str = "
 a 1 10
 b 2 20
@@ -58,7 +58,7 @@ B/ 1
   b 1 5
 ";
 
-/// A user at 1.0 like the account beside it, whose users stand at 2.0 and 0.667.
+/// A user at 1.0 and an account at 1.0, whose users have 2.0 and 0.667.
 pub const USER_TIED_WITH_ACCOUNT: &str = "
 u 1 100
 A/ 1
@@ -66,7 +66,7 @@ A/ 1
   a2 1 75
 ";
 
-/// The user's tie goes down past an account without users and through two levels.
+/// The user's tie continues below an account without users and through two levels.
 pub const TIE_THROUGH_LEVELS: &str = "
 u 1 100
 A/ 1
@@ -103,8 +103,8 @@ B/ 1
 c 1
 ";
 
-/// The example of classic_fair_share.shtml; usage in hundredths of the machine, of which
-/// another account outside the example has used 30.
+/// The example of classic_fair_share.shtml; usage is in hundredths of the machine. An account
+/// outside the example has used 30 of them.
 pub const CLASSIC_EXAMPLE: &str = "
 A/ 40
   B/ 30

@@ -1,11 +1,11 @@
 /*
- * A wall clock that can be stepped under a daemon: LD_PRELOAD=clock.so, and in
- * DAEMON_CLOCK the name of a file of eight bytes, a signed number of seconds in
- * the machine's order, by which the clock is ahead. Writing another
- * number there steps the clock of all of its threads at once.
+ * A wall clock that can be stepped under a daemon: LD_PRELOAD=clock.so, and
+ * DAEMON_CLOCK with the name of a file of eight bytes: a signed number of
+ * seconds in the machine's byte order, by which the clock is ahead. Writing a
+ * new number there steps the clock of all of its threads at once.
  *
- * The monotonic clock is left alone, as it is by a real step. Waits that end at
- * a time of the wall clock keep their length.
+ * The monotonic clock does not change, as with a real step. Waits that end at a
+ * time of the wall clock keep their length.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -76,7 +76,7 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone)
 	return 0;
 }
 
-/* Of the two that the C library has, the one that programs are linked with. */
+/* The one of the C library's two versions that programs are linked with. */
 static void *next(const char *name, const char *version)
 {
 	void *found = dlvsym(RTLD_NEXT, name, version);
@@ -86,7 +86,7 @@ static void *next(const char *name, const char *version)
 	return found;
 }
 
-/* A time since the machine's start is no time of the wall clock. */
+/* A time since the machine's start is not a time of the wall clock. */
 static struct timespec real(const struct timespec *end)
 {
 	const time_t since_start = 1000000000;

@@ -1,9 +1,10 @@
 /*
- * A disk that is slow, or bad at random: LD_PRELOAD=disk.so, and in DAEMON_DISK
- * the name of a file of two numbers of eight bytes in the machine's order. The
- * first: milliseconds that fsync() takes of a file priority_* or of a folder,
- * which is what priority plugins write. The second: of how many in a thousand
- * calls fsync() and rename() of files in the folder of DAEMON_DISK_STATE fail.
+ * A disk that is slow, or bad at random: LD_PRELOAD=disk.so, and DAEMON_DISK
+ * with the name of a file of two numbers of eight bytes in the machine's byte
+ * order. The first: milliseconds that fsync() takes for a file priority_* or
+ * for a folder, which priority plugins write. The second: how many in a
+ * thousand calls of fsync() and rename() fail for files in the folder of
+ * DAEMON_DISK_STATE.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -59,7 +60,7 @@ static bool is_of_state(const char *path)
 	return length && !strncmp(path, state, length) && (!path[length] || path[length] == '/');
 }
 
-/* The same calls fail in every run: numbers of a linear congruential generator. */
+/* The same calls fail in every run: a linear congruential generator decides. */
 static bool fails(const char *path)
 {
 	static _Atomic uint64_t drawn = 1;
@@ -85,7 +86,7 @@ static void take_long(const char *path)
 
 	if (!is_of_state(path) || !name || (!is_folder && strncmp(name, "/priority_", 10)))
 		return;
-	/* In pieces: the disk may be mended meanwhile. */
+	/* In pieces, because the fault may end meanwhile. */
 	for (; left > 0 && disk[0]; left -= 50)
 		nanosleep(&(struct timespec) { .tv_nsec = 50 * 1000 * 1000 }, NULL);
 }

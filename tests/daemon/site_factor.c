@@ -1,10 +1,10 @@
 /*
  * A site factor plugin: PrioritySiteFactorPlugin=site_factor/cpus.
  *
- * A job is worth 100 for each CPU that it asks for, from its submission on. Each
+ * A job's factor is 100 for each requested CPU, from its submission on. Each
  * pass then writes -7 for each CPU of waiting jobs with an odd number of them.
- * So of even ones the factor shows that site_factor_p_set was called, of odd ones
- * that site_factor_p_update was, whatever is called how often.
+ * So the factor of even jobs shows that site_factor_p_set was called, and that
+ * of odd jobs that site_factor_p_update was, for any number of calls.
  */
 #include "src/common/slurm_xlator.h"
 #include "src/slurmctld/slurmctld.h"
@@ -41,7 +41,7 @@ extern int fini(void)
 	return SLURM_SUCCESS;
 }
 
-/* Asked for up to 23.02. */
+/* Required up to 23.02. */
 extern void site_factor_p_reconfig(void)
 {
 }

@@ -1,4 +1,4 @@
-//! The rules of the on-demand queue as lists that are searched again each time.
+//! The rules of the on-demand queue as lists that are searched each time.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Job {
     pub machine: &'static str,
     pub parts: Vec<u32>,
     pub submit: i64,
-    /// `None`: of a reservation.
+    /// `None`: a job of a reservation.
     pub queued: Option<i64>,
     pub started: Option<i64>,
 }
@@ -39,7 +39,7 @@ pub struct Reservation {
     pub over: bool,
 }
 
-/// A run of an on-demand job, or a reservation: account, machine, when it ended, what of it.
+/// A run of an on-demand job, or a reservation: account, machine, end, billed part.
 pub type Line = (u32, &'static str, i64, Billed);
 
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ pub struct Naive {
 }
 
 impl Naive {
-    /// Rule 4, by the first reservation that has ended.
+    /// Rule 4, for the first reservation that has ended.
     pub fn pass(&mut self, now: i64) {
         loop {
             let ended = (self.reservations.iter_mut())
@@ -154,7 +154,7 @@ impl Naive {
         }
     }
 
-    /// A sum over runs.
+    /// Bills as a sum over runs.
     pub fn bills(&self, from: i64, to: i64) -> BTreeMap<(u32, String), Bill> {
         let mut bills: BTreeMap<(u32, String), Bill> = BTreeMap::new();
         for (account, machine, end, billed) in &self.lines {

@@ -1,4 +1,4 @@
-//! Random sites, small and rich in ties, zeros and `parent`.
+//! Random sites, small, with many ties, zeros and `parent` shares.
 
 use proptest::prelude::*;
 
@@ -6,8 +6,8 @@ use crate::common::Site;
 use crate::common::random::Random;
 use fairtree::tree::{Assoc, AssocKind, Shares};
 
-/// What one row below the root is made of: which of the accounts before it is its parent, is it
-/// a user, shares, own usage.
+/// The random parts of a row below the root: the index of its parent among earlier accounts, true
+/// for a user, shares, own usage.
 type Draw = (prop::sample::Index, bool, Shares, f64);
 
 fn shares() -> impl Strategy<Value = Shares> {
@@ -64,7 +64,7 @@ fn site(draws: &[Draw]) -> Site {
         if kind == AssocKind::Account {
             accounts.push(id);
         }
-        // Accounts keep the usage of deleted users, now and then.
+        // Some accounts keep the usage of deleted users.
         let keeps = kind == AssocKind::User || id % 5 == 0;
         own.push(if keeps { *usage } else { 0.0 });
     }

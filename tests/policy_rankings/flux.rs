@@ -1,4 +1,4 @@
-//! The trees that flux-accounting publishes with the orders that it computes of them
+//! The trees that flux-accounting publishes, with the orders that it computes for them
 //! (`src/fairness/weighted_tree/test/` of flux-framework/flux-accounting, numbers re-keyed).
 
 pub const NO_TIE: &str = "

@@ -7,13 +7,13 @@ use fairtree_oracle::number::{Fraction, dyadic};
 use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive, Zero};
 
-/// A number that is not negative, exactly.
+/// The exact value of a non-negative number.
 fn exact(number: Extended) -> Fraction {
     let (mantissa, exponent) = number.to_parts().expect("finite");
     dyadic(BigInt::from(mantissa), i64::from(exponent))
 }
 
-/// Where a node stands in a naive contest: a class, then a ratio.
+/// The place of a node in a naive contest: a class, then a ratio.
 type Standing = (u8, Fraction);
 
 struct Naive<'a> {
@@ -73,7 +73,7 @@ impl<'a> Naive<'a> {
         self.is_queue(at) || self.is_user(at) && !in_queue
     }
 
-    /// Part of its level that a node has.
+    /// A node's part of its level.
     fn part(&self, at: usize) -> Fraction {
         let Some(parent) = self.parent(at) else {
             return Fraction::one();

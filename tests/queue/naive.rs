@@ -1,4 +1,4 @@
-//! The definition: everything is summed, compared and sorted again each time.
+//! The definition: everything is summed, compared and sorted each time.
 
 use std::collections::BTreeMap;
 
@@ -120,7 +120,7 @@ impl Naive {
         }
     }
 
-    /// The competitor above; `None`: the root.
+    /// The parent competitor; `None`: the root.
     fn above(&self, competitor: u32) -> Option<u32> {
         self.competitor(self.rows[&competitor].parent.unwrap())
     }
@@ -186,7 +186,7 @@ impl Naive {
         whole * shares(competitor) / sum
     }
 
-    /// What was used, of runs that last until the moment that `end` tells for running ones.
+    /// Usage of a competitor; `end` gives the end of running jobs.
     fn sum(&self, competitor: u32, now: i64, end: impl Fn(&Job) -> i64) -> i128 {
         let edge = match self.counted(competitor) {
             Counted::Window(length) => now - length,
@@ -216,7 +216,7 @@ impl Naive {
         })
     }
 
-    /// Picks, charges, picks.
+    /// Picks and charges job after job.
     pub fn positions(&self, machine: &str, now: i64) -> Vec<u64> {
         let mut used: BTreeMap<u32, i128> = (self.competitors().into_iter())
             .map(|one| (one, self.used_in_order(one, now)))

@@ -66,7 +66,7 @@ pub fn random_settings(random: &mut Random, tree: &Tree) -> Settings {
         },
         counted: counted(random),
         outcomes: "COMPLETED,FAILED:7".parse().unwrap(),
-        // So that minutes and shares come near each other.
+        // So that minutes and shares are of similar size.
         capacity: 1 + random.below(3) * 1_000_000,
         accounts,
     }

@@ -1,4 +1,4 @@
-/* What happens to the daemon, its configuration and its associations. */
+/* Events of the daemon, its configuration and its associations. */
 #include "host.h"
 
 static bool booted;
@@ -118,7 +118,7 @@ static void save_usage(void)
 	twin_trace_mark("saved");
 }
 
-/* slurmctld has been told to end, and has not begun to save; `ending off`: it goes on. */
+/* slurmctld must end, and has not begun to save; `ending off`: it continues. */
 static void ending(const twin_line *line)
 {
 	slurmctld_config.shutdown_time = line->arg ? 0 : twin_clock_now();
@@ -132,7 +132,7 @@ static void restart(const twin_line *line)
 	start_again(line);
 }
 
-/* Nothing is saved, and the next start finds the files of this moment. */
+/* Nothing is saved, and the next start finds the current files. */
 static void crash(const twin_line *line)
 {
 	twin_state_keep();
@@ -146,7 +146,7 @@ static void crash(const twin_line *line)
 /*
  * The daemon dies in the middle of a pass: at the moment when the plugin has
  * changed the records and begins to write its files. slurmctld writes its own
- * at that moment, if no lock keeps it from that.
+ * files at that moment, unless a lock prevents it.
  */
 static void crash_in_pass(const twin_line *line)
 {
@@ -165,7 +165,7 @@ static void save(const twin_line *line)
 	save_usage();
 }
 
-/* Newer releases reconfigure by starting over. */
+/* Newer releases reconfigure by a restart. */
 static void reconfig(const twin_line *line)
 {
 #if TWIN_THREAD_START
@@ -189,7 +189,7 @@ static void reconfig(const twin_line *line)
 #endif
 }
 
-/* Calls that only tell the plugin that something may have changed. */
+/* Calls that only notify the plugin of a possible change. */
 static void retell(uint16_t dampening)
 {
 	slurmctld_lock_t locks = {
@@ -234,13 +234,13 @@ static void look(const twin_line *line)
 	twin_clock_look(twin_arg_i64(line));
 }
 
-/* The plugin's thread wakes when it is due, and so often. */
+/* The plugin's thread wakes whenever it is due. */
 static void elapse(const twin_line *line)
 {
 	twin_dump_passes(twin_clock_elapse(twin_arg_i64(line)));
 }
 
-/* Between the two, nothing is dumped: for the many jobs of a large life. */
+/* Nothing is dumped while it is set: for the many jobs of a large life. */
 static bool silent;
 
 static void quiet(const twin_line *line)

@@ -1,16 +1,16 @@
 /*
  * The clock that the plugin sees, and its thread.
  *
- * The functions of libc that tell the time are defined here; the executable
- * comes first in symbol lookup, so that the plugin and libslurmfull call these.
- * The clock stands still but for twin_clock_step(); where time is measured, the
+ * The functions of libc that return the time are defined here; the executable
+ * comes first in symbol lookup, so the plugin and libslurmfull call these. The
+ * clock stands still except for twin_clock_step(); while time is measured, the
  * steady one runs.
  *
  * The plugin's thread sleeps between two passes in pthread_cond_timedwait(), on
- * either clock. Here such a wait lasts until twin_clock_pass() ends it as if its
- * time had come, or until it is signalled. So "exactly one pass, now" is a
- * call, and nothing depends on real time. A plugin that slept in another way
- * would be reported as one that does not come back.
+ * either clock. Here such a wait lasts until twin_clock_pass() ends it as if
+ * its time had come, or until it is signalled. So "exactly one pass, now" is a
+ * call, and nothing depends on real time. A plugin that sleeps in a different
+ * way is reported as one that does not come back.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -41,10 +41,10 @@ static _Atomic int64_t wall_s = 1700000000;
 static _Atomic int64_t steady_ns = 1000 * NS_PER_S;
 /* Real time at which the steady clock began to run; 0: it stands still. */
 static _Atomic int64_t running_since_ns;
-/* What a look at the steady clock takes the plugin's thread. */
+/* Time of a look at the steady clock for the plugin's thread. */
 static _Atomic int64_t look_ns;
 
-/* libc's own versions of what is defined below. */
+/* libc's own versions of the functions below. */
 static struct {
 	int (*clock_gettime)(clockid_t, struct timespec *);
 	int (*cond_timedwait)(pthread_cond_t *, pthread_mutex_t *,
@@ -75,7 +75,7 @@ static void libc_find(void)
 	libc_own.thread_create = libc_symbol("pthread_create");
 }
 
-/* Other constructors may ask for the time before ours runs. */
+/* Other constructors may call these before ours runs. */
 static void libc_ready(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -181,7 +181,7 @@ static void ticker_becomes(enum ticker_state state)
 	pthread_mutex_unlock(&guard);
 }
 
-/* The thread that the plugin's thread, or who ends the plugin, saves with. */
+/* The thread that saves for the plugin's thread, or for the end of the plugin. */
 static pthread_t saver;
 static _Atomic bool has_saver;
 
@@ -244,7 +244,7 @@ static void *saver_body(void *given)
 	return result;
 }
 
-/* The first thread makes the passes; one that this one starts saves. */
+/* The first thread makes the passes; a thread that it starts saves. */
 int pthread_create(pthread_t *restrict thread,
 		   const pthread_attr_t *restrict attributes,
 		   void *(*body)(void *), void *restrict argument)
@@ -318,7 +318,7 @@ static void fall_asleep(pthread_cond_t *cond, pthread_mutex_t *mutex,
 	pthread_mutex_unlock(&guard);
 }
 
-/* A signal to what the ticker sleeps on: it is busy from this moment. */
+/* A signal to the ticker's condition variable: it is busy from this moment. */
 static void signal_ticker(const pthread_cond_t *cond)
 {
 	pthread_mutex_lock(&guard);
@@ -380,7 +380,7 @@ int pthread_cond_broadcast(pthread_cond_t *cond)
 
 /* ---- points of a pass -------------------------------------------------------- */
 
-/* Where the next pass is to pause; 0: nowhere. */
+/* The point at which the next pass must pause; 0: none. */
 static _Atomic int pause_at;
 
 void twin_clock_pause_at(int point)
@@ -436,7 +436,7 @@ void twin_clock_settle(void)
 	settled();
 }
 
-/* Ends the wait; holding its mutex says that the wait has begun. */
+/* Ends the wait; holding its mutex proves that the wait has begun. */
 static void wake_ticker(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
 	pthread_mutex_lock(mutex);
@@ -475,7 +475,7 @@ bool twin_clock_pass(void)
 	return true;
 }
 
-/* Whether the thread's deadline has come, on the clock that it sleeps by. */
+/* Returns true if the thread's deadline has come, on the clock of its sleep. */
 static bool is_due(void)
 {
 	int64_t now = ticker.steady ? steady_now() :

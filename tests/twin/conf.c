@@ -27,7 +27,7 @@ void twin_conf_set(const char *key, const char *value)
 	setting[settings++].value = xstrdup(value);
 }
 
-/* What a life may leave out. */
+/* Settings that a life may leave out. */
 static void set_defaults(const char *state_dir)
 {
 	const struct {

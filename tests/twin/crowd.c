@@ -1,12 +1,12 @@
 /*
- * Many at once: the lines between `crowd N` and `together` are played by N
- * threads that do not wait for each other, while the plugin makes one pass after
- * the other. Each line takes the locks that slurmctld holds for such a request, so
- * what a detector of races reports is the plugin's.
+ * Many threads at once: N threads play the lines between `crowd N` and
+ * `together` without waiting for each other, while the plugin makes one pass
+ * after the other. Each line takes the locks that slurmctld holds for such a
+ * request, so every race that a detector reports is the plugin's.
  *
- * Lines about the same job are played by the same thread, in their order; those
- * of an administrator by the last one. What comes out depends on who is faster,
- * so nothing is dumped until all are done.
+ * The same thread plays all lines about one job, in order; the last thread
+ * plays the lines of an administrator. The result depends on which thread is
+ * faster, so nothing is dumped until all are done.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,7 +39,7 @@ static void gather(const twin_line *line)
 	crowd.lines[crowd.count++] = *line;
 }
 
-/* An administrator's line that can be played beside others; false: it is none. */
+/* Plays an administrator's line at the same time as others; false if it is not one. */
 static bool play_as_administrator(const twin_line *line)
 {
 	static const char *const verbs[] = {
@@ -71,7 +71,7 @@ static void play(const twin_line *line)
 	} else if (!strcmp(line->verb, "sshare")) {
 		twin_dump_only_ask_sshare();
 	} else if (!strcmp(line->verb, "pass")) {
-		/* Passes are made all the time. */
+		/* Passes run all the time. */
 		twin_clock_step(line->arg ? twin_arg_i64(line) : 0);
 	} else if (!play_as_administrator(line)) {
 		twin_usage_error("line %d: no event %s in a crowd",

@@ -1,5 +1,5 @@
 /*
- * What a disk does to state files: damage that the next start finds, and a
+ * Faults of a disk for state files: damage that the next start finds, and a
  * folder that is full or cannot be written.
  */
 #include <errno.h>
@@ -51,8 +51,8 @@ static void flip(int file, off_t from, off_t to)
 	}
 }
 
-/* "flip=K of=N": the K-th of N equal parts is something else, "cut=K of=N": it
- * and all behind it are lost. */
+/* "flip=K of=N": the K-th of N equal parts is changed, "cut=K of=N": it and
+ * everything after it are lost. */
 static void apply(const twin_line *line)
 {
 	off_t of = twin_word_u32(line, "of", 1);
@@ -62,7 +62,7 @@ static void apply(const twin_line *line)
 	struct stat status;
 	int file = open(path, O_RDWR);
 
-	/* What is not there cannot be damaged. */
+	/* A missing file cannot be damaged. */
 	if (file < 0)
 		return;
 	must(!fstat(file, &status), path);
@@ -78,7 +78,7 @@ static void apply(const twin_line *line)
 	close(file);
 }
 
-/* Gives what slurmctld has just written the time of the life's clock. */
+/* Sets the file time of what slurmctld has just written to the life's clock. */
 void twin_damage_date(void)
 {
 	static const char *const names[] = { "assoc_usage", "qos_usage" };
@@ -89,7 +89,7 @@ void twin_damage_date(void)
 		utimensat(AT_FDCWD, in_state(names[i]), now, 0);
 }
 
-/* Slurm refuses to start with some of it, until an administrator insists. */
+/* Slurm refuses to start with some damage, unless an administrator uses -i. */
 void twin_damage_apply(void)
 {
 	for (int i = 0; i < damages; i++)
@@ -121,8 +121,8 @@ static void remount(unsigned long flags)
 }
 
 /*
- * A file system of its own for the state files, gone with this process: as
- * small as "small" before boot makes it, then "full", "free", "readonly" and
+ * A separate file system for the state files, which ends with this process:
+ * first "small" before boot makes it small, then "full", "free", "readonly" and
  * "writable".
  */
 void twin_damage_disk(const twin_line *line)

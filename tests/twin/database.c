@@ -1,13 +1,13 @@
 /*
  * The accounting database as slurmctld sees it: rows of TRES, QOS and
- * associations, handed out through the calls that a storage plugin would
- * answer. So children lists, shares and norms are what Slurm makes of them.
+ * associations, returned through the calls that a storage plugin would answer.
+ * So Slurm itself computes children lists, shares and norms.
  */
 #include "database.h"
 
 #define USE_PARENT SLURMDB_FS_USE_PARENT
 
-/* Associations in the order of the life; parents stand before children. */
+/* Associations in the order of the life; parents come before children. */
 static twin_assoc_row *row;
 static uint32_t rows, rows_room;
 static uint32_t *row_of_id, ids_room;
@@ -113,7 +113,7 @@ void twin_database_assoc(const twin_line *line)
 	if (!parent && (rows || twin_word(line, "user")))
 		twin_usage_error("line %d: only the first association has no parent, an account",
 				 line->number);
-	/* A life may lose lines: an association without parent is not there. */
+	/* A life may lose lines: an association without its parent does not exist. */
 	if (parent && !twin_assoc_row_of(parent))
 		return;
 	twin_assoc_row_new(line);
@@ -248,7 +248,7 @@ twin_list acct_storage_g_get_assocs(void *connection, uint32_t uid,
 	uint32_t *next = xcalloc(rows + 1, sizeof(*next));
 
 	(void)connection, (void)uid, (void)condition;
-	/* Position 0 stands above the root; the others are row numbers + 1. */
+	/* Position 0 is above the root; the others are row numbers + 1. */
 	for (uint32_t i = rows; i > 0; i--) {
 		const twin_assoc_row *of = &row[i - 1];
 		const twin_assoc_row *up = twin_assoc_row_of(of->parent);
@@ -299,7 +299,7 @@ twin_list acct_storage_g_get_res(void *connection, uint32_t uid,
 	return NULL;
 }
 
-/* Users are called u1, u2 ... and root, whatever this machine's accounts. */
+/* Users are u1, u2 ... and root, independent of this machine's accounts. */
 int uid_from_string(const char *name, uid_t *uid)
 {
 	bool root = name && !strcmp(name, "root");

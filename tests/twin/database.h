@@ -1,4 +1,4 @@
-/* The rows of the accounting database, shared by those who read and change them. */
+/* The rows of the accounting database, shared by the files that read and change them. */
 #ifndef TWIN_DATABASE_H
 #define TWIN_DATABASE_H
 
@@ -18,13 +18,13 @@ typedef struct {
 	double factor, threshold; /* UsageThreshold, NO_VAL: none */
 } twin_qos_row;
 
-/* Rows by position, gone ones included; NULL behind the last. */
+/* Rows by position, with removed ones; NULL after the last. */
 twin_assoc_row *twin_assoc_row_at(uint32_t position);
 /* The row of an association that exists, or NULL. */
 twin_assoc_row *twin_assoc_row_of(uint32_t id);
 twin_assoc_row *twin_assoc_row_new(const twin_line *line);
 twin_qos_row *twin_qos_row_of(uint32_t id);
-/* The word shares=, "parent" being Slurm's number for it. */
+/* The word shares=; "parent" gives Slurm's number for it. */
 uint32_t twin_shares_of(const twin_line *line, uint32_t otherwise);
 /* A record as the database would send it. */
 slurmdb_assoc_rec_t *twin_assoc_record(const twin_assoc_row *of);

@@ -1,6 +1,7 @@
 /*
- * Under ThreadSanitizer: what the compiler of the plugin calls and the library
- * of an older gcc does not have. Its own memset and the like are watched, too.
+ * For ThreadSanitizer: functions that the plugin's compiler calls, and that the
+ * library of an older gcc does not have. Its own memset and similar functions
+ * are watched, too.
  */
 #ifdef __SANITIZE_THREAD__
 #include <stddef.h>

@@ -104,7 +104,7 @@ static void put_job(void *each)
 
 /* ---- associations and QOS --------------------------------------------------------- */
 
-/* Where the association stands in slurmctld's list. */
+/* Position of the association in slurmctld's list. */
 static uint64_t assoc_place;
 
 static void put_assoc(void *each)
@@ -214,7 +214,7 @@ static void put_daemon(void *unused)
 		twin_put_u64("passes", passes);
 }
 
-/* ---- what sprio and sshare would get --------------------------------------------------- */
+/* ---- rows that sprio and sshare would get --------------------------------------------------- */
 
 typedef struct {
 	priority_factors_object_t *row;
@@ -311,7 +311,7 @@ twin_list twin_sprio_rows(void)
 
 /*
  * "gone=NAME": an administrator deletes that partition while the answer is on
- * its way, where no lock keeps him from that. Its name is then anything.
+ * its way, if no lock prevents it. Its name is then undefined.
  */
 static twin_list sprio_rows_racing(void)
 {
@@ -385,7 +385,7 @@ static shares_response_msg_t *sshare_rows(void)
 
 	assoc_mgr_get_shares(NULL, 0, &request, answer);
 	twin_locks_same(held, "priority_p_set_assoc_usage");
-	/* The names are the association manager's own. */
+	/* The names belong to the association manager. */
 	answer->tres_names = NULL;
 	return answer;
 }

@@ -1,7 +1,7 @@
 /*
- * What happens while a pass is under way: at a point where the plugin's thread
- * has let go of its last lock, it is made to wait, and the events that the life
- * has for this point are played.
+ * Events during a pass: at a point where the plugin's thread has released its
+ * last lock, it must wait, and the events that the life has for this point are
+ * played.
  */
 #include <ctype.h>
 

@@ -1,6 +1,6 @@
 /*
- * What happens to jobs. An event that does not fit the state of its job does
- * nothing, so that any selection of a life's lines is a life.
+ * Events of jobs. An event that does not fit the state of its job does nothing,
+ * so that any subset of a life's lines is a valid life.
  */
 #include "host.h"
 
@@ -56,7 +56,7 @@ static void finish(job_record_t *job, uint32_t state)
 	job->job_state = state | (ran ? JOB_COMPLETING : 0);
 	job->end_time = twin_clock_now();
 	if (!ran) {
-		/* A waiting one: slurmctld forgets when it was to start. */
+		/* A waiting job: slurmctld forgets its planned start. */
 		job->start_time = job->end_time;
 		return;
 	}
@@ -78,7 +78,8 @@ static void end(const twin_line *line)
 		finish(job, JOB_COMPLETE);
 }
 
-/* A waiting job may be cancelled as another cluster of the federation tells it, where it ran. */
+/* A waiting job may be cancelled because a different cluster of the federation
+ * reports that it ran there. */
 static void cancel(const twin_line *line)
 {
 	job_record_t *job = twin_job(twin_arg_u32(line));
@@ -256,7 +257,7 @@ static void limit(const twin_line *line)
 	job->end_time_exp = job->end_time;
 }
 
-/* Another job wants its nodes: so many seconds are left. */
+/* A different job needs its nodes: `grace` seconds are left. */
 static void preempt(const twin_line *line)
 {
 	job_record_t *job = twin_job(twin_arg_u32(line));
@@ -277,8 +278,8 @@ static void split(const twin_line *line)
 
 /*
  * Backfill's check of a heterogeneous job: the end of a job that never began is
- * played through, and everything is put back. Its start was planned earlier: now
- * or, with start=-SECONDS, before backfill let others have the locks for a while.
+ * played through, and everything is restored. Its start was planned earlier:
+ * now or, with start=-SECONDS, before backfill yielded the locks for a while.
  */
 static void pretend(const twin_line *line)
 {
@@ -306,9 +307,9 @@ static void pretend(const twin_line *line)
 }
 
 /*
- * Limits of a heterogeneous job at its submission: a waiting part begins with what
- * it asks for, in usage that is thrown away, and ends. Its record stays as it is
- * then.
+ * Limits of a heterogeneous job at its submission: a waiting part begins with
+ * its requested size, in usage that is discarded, and ends. Its record stays as
+ * it is then.
  */
 static void try_limits(const twin_line *line)
 {
@@ -321,7 +322,7 @@ static void try_limits(const twin_line *line)
 	job->tres_alloc_cnt = NULL;
 }
 
-/* Backfill notes when a waiting job should start; that may pass unused. */
+/* Backfill records a planned start of a waiting job; that time may pass unused. */
 static void plan(const twin_line *line)
 {
 	job_record_t *job = twin_job(twin_arg_u32(line));

@@ -1,6 +1,7 @@
 /*
- * What a plugin reads and never writes: behind the fields of jobs, associations
- * and QOS in the trace, and in records of settings and partitions.
+ * Fields that a plugin reads and never writes: they follow the other fields of
+ * jobs, associations and QOS in the trace, or are in records of settings and
+ * partitions.
  */
 #include "sink.h"
 #include "trace.h"
@@ -12,7 +13,7 @@ static void put_ids(const char *field, const char *ids)
 
 /* ---- jobs ------------------------------------------------------------------- */
 
-/* What the billing would be if it were worked out now. */
+/* The billing if it were computed now. */
 static double fresh_billing(job_record_t *job)
 {
 	double kept = job->billable_tres, fresh;

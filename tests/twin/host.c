@@ -1,6 +1,6 @@
 /*
- * The symbols that live in slurmctld itself: its variables, and the functions
- * that a priority plugin may call.
+ * The symbols of slurmctld itself: its variables, and the functions that a
+ * priority plugin may call.
  */
 #include "host.h"
 
@@ -24,8 +24,8 @@ const slurmctld_lock_t twin_rpc_locks = {
 /* ---- functions --------------------------------------------------------------- */
 
 /*
- * The billing of an allocation: remembered until the job is resized, the CPUs
- * where the partition has no weights.
+ * The billing of an allocation: kept until the job is resized; the CPUs if the
+ * partition has no weights.
  */
 double calc_job_billable_tres(job_record_t *job, time_t start, bool locked)
 {
@@ -65,7 +65,7 @@ part_record_t *find_part_record(char *name)
 
 __thread uint64_t twin_lookups;
 
-/* slurmctld looks into the record as well: others may be in the same place of its table. */
+/* slurmctld also checks the record: others may be in the same place of its table. */
 job_record_t *find_job_record(uint32_t id)
 {
 	job_record_t *job = twin_job(id);
@@ -92,7 +92,7 @@ char *part_list_to_xstr(twin_list parts)
 	return names;
 }
 
-/* ---- what a QOS counts per user and per account ------------------------------- */
+/* ---- counts of a QOS per user and per account ------------------------------- */
 
 static int is_of_account(void *limits, void *acct)
 {

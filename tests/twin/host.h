@@ -1,11 +1,12 @@
 /*
- * The twin host: a program that plays slurmctld for a priority plugin, so that
- * two plugins can be given the same life and every field they write compared.
+ * The twin host: a program that simulates slurmctld for a priority plugin, so
+ * that two plugins can run the same life and every field they write can be
+ * compared.
  *
- * A life is a text of one event a line (life.c). The host owns the clock
+ * A life is a text of one event per line (life.c). The host owns the clock
  * (clock.c), the locks (locks.c), slurmctld's own symbols (host.c), the
- * database of associations (database.c), the jobs (jobs.c) and what slurmctld
- * does to them (events.c, admin.c, policy.c). dump.c prints what came out.
+ * database of associations (database.c), the jobs (jobs.c) and slurmctld's
+ * actions on them (events.c, admin.c, policy.c). dump.c prints the results.
  */
 #ifndef TWIN_HOST_H
 #define TWIN_HOST_H
@@ -70,7 +71,7 @@ typedef struct {
 bool twin_words_split(char *text, int number, twin_line *line);
 /* The value of a key, NULL when absent. */
 const char *twin_word(const twin_line *line, const char *key);
-/* Numbers: absent keys give `otherwise`; "inf" is INFINITE, "unset" NO_VAL. */
+/* Numbers: a missing key gives `otherwise`; "inf" is INFINITE, "unset" NO_VAL. */
 uint32_t twin_word_u32(const twin_line *line, const char *key,
 		       uint32_t otherwise);
 uint64_t twin_word_u64(const twin_line *line, const char *key,
@@ -85,70 +86,70 @@ int64_t twin_arg_i64(const twin_line *line);
 /* ---- clock.c: time, and the plugin's thread ---------------------------- */
 
 time_t twin_clock_now(void);
-/* Moves the clock without letting the plugin's thread run. */
+/* Moves the clock, but does not wake the plugin's thread. */
 void twin_clock_step(int64_t seconds);
-/* Waits until the plugin's thread sleeps or is gone. */
+/* Waits until the plugin's thread sleeps or has ended. */
 void twin_clock_settle(void);
 /* Lets the plugin's thread wake from its sleep once; false without thread. */
 bool twin_clock_pass(void);
-/* Lets time go by: the thread wakes whenever its deadline is reached. How many
- * passes it made. */
+/* Lets time pass: the thread wakes whenever its deadline is reached. Returns
+ * the number of passes. */
 unsigned twin_clock_elapse(int64_t seconds);
-/* Whether the calling thread is the plugin's. */
+/* Returns true if the calling thread is the plugin's. */
 bool twin_clock_is_ticker(void);
-/* Whether it is the one that the plugin's thread saves with. */
+/* Returns true if it is the thread that saves for the plugin's thread. */
 bool twin_clock_is_saver(void);
-/* A look at the steady clock takes the plugin's thread so long. */
+/* Sets the time that a look at the steady clock takes the plugin's thread. */
 void twin_clock_look(int64_t nanoseconds);
 /*
- * The points of a pass are where its thread has let go of its last lock. The
- * next pass pauses at this one, counted from 1, and the call that let it run
- * returns; the pass goes on with resume.
+ * The points of a pass are the moments when its thread has released its last
+ * lock. The next pass pauses at this point, counted from 1, and the call that
+ * let it run returns; the pass continues with resume.
  */
 void twin_clock_pause_at(int point);
 void twin_clock_point(void);
 bool twin_clock_paused(void);
 void twin_clock_resume(void);
-/* Real nanoseconds, for the time locks are held. */
+/* Real time in nanoseconds, for measuring how long locks are held. */
 uint64_t twin_clock_real_ns(void);
-/* From here on the steady clock runs; it stood still. */
+/* Starts the steady clock, which stood still. */
 void twin_clock_run(void);
-/* A thread of the host's, which the rules for the plugin's do not concern. */
+/* A thread of the host; the rules for the plugin's threads do not apply. */
 int twin_clock_own_thread(pthread_t *thread, void *(*body)(void *),
 			  void *argument);
 /* Processor time that the plugin's thread has used. */
 uint64_t twin_clock_ticker_cpu_ns(void);
-/* The same of all threads but that one and the caller. */
+/* Processor time of all threads except that one and the caller. */
 uint64_t twin_clock_other_cpu_ns(void);
 
 /* ---- locks.c ------------------------------------------------------------ */
 
-/* What the calling thread holds now, to be compared later. */
+/* The locks that the calling thread holds now, to compare later. */
 uint64_t twin_locks_held(void);
-/* Fails unless the calling thread holds what it held then. */
+/* Fails unless the calling thread holds the same locks as then. */
 void twin_locks_same(uint64_t then, const char *where);
 void twin_locks_report(FILE *out);
-/* Whether what the calling thread holds keeps slurmctld from saving usage. */
+/* Returns true if the caller's locks prevent slurmctld from saving usage. */
 bool twin_locks_bar_dump(void);
 
 /* ---- memory.c ------------------------------------------------------------- */
 
-/* Fails when something wrote behind a block of slurm_xcalloc(). */
+/* Fails if something wrote after the end of a block of slurm_xcalloc(). */
 void twin_memory_check(void *block, const char *what, uint32_t id);
 
 /* ---- state.c: StateSaveLocation --------------------------------------------- */
 
-/* Copies the files aside: now, or when the plugin's thread writes the next. */
+/* Keeps copies of the files: now, or when the plugin's thread writes the next. */
 void twin_state_keep(void);
 void twin_state_keep_in_pass(void);
 void twin_state_put_back(void);
-/* How many passes have written their time so far. */
+/* Number of passes that have written their time so far. */
 unsigned twin_state_passes(void);
 
 /* ---- host.c: slurmctld's own symbols ------------------------------------ */
 
 extern twin_list job_list;
-/* Every lock of slurmctld that an RPC which changes jobs takes. */
+/* All locks of slurmctld that an RPC takes to change jobs. */
 extern const slurmctld_lock_t twin_rpc_locks;
 
 /* ---- conf.c: slurm.conf -------------------------------------------------- */
@@ -158,7 +159,7 @@ void twin_conf_set(const char *key, const char *value);
 /* Writes the file and reads it, for the first time or again. */
 void twin_conf_load(const char *state_dir, const char *plugin, bool again);
 
-/* ---- database.c: what slurmdbd would answer ------------------------------ */
+/* ---- database.c: answers of slurmdbd ------------------------------ */
 
 void twin_database_tres(const twin_line *line);
 void twin_database_qos(const twin_line *line);
@@ -169,9 +170,9 @@ void twin_database_usage(const twin_line *line);
 
 /* Fills the association manager as slurmctld's start does. */
 void twin_database_connect(void);
-/* Adds the usage that the life's first lines stated. */
+/* Adds the usage from the life's first lines. */
 void twin_database_first_usage(void);
-/* Changes while slurmctld runs, pushed as slurmdbd pushes them. */
+/* Changes while slurmctld runs, sent as slurmdbd sends them. */
 void twin_database_assoc_add(const twin_line *line);
 void twin_database_assoc_set(const twin_line *line);
 void twin_database_assoc_del(const twin_line *line);
@@ -183,19 +184,19 @@ void twin_database_qos_zero(const twin_line *line);
 /* ---- parts.c: partitions -------------------------------------------------- */
 
 void twin_part_define(const twin_line *line);
-/* Norms and pointers, once associations and QOS are known. */
+/* Sets norms and pointers, after associations and QOS are known. */
 void twin_parts_ready(void);
 /* Removes a partition; its pending jobs go elsewhere or are cancelled. */
 void twin_part_delete(const twin_line *line);
 void twin_part_qos(const twin_line *line);
-/* The record of a name; ends the program when there is none. */
+/* The record with a name; ends the program if there is no such record. */
 part_record_t *twin_part(const char *name);
 /* The partitions of "a,b,c", by tier as slurmctld sorts them; NULL for one. */
 twin_list twin_part_list(const char *names, part_record_t **first);
 
 /* ---- jobs.c ----------------------------------------------------------------- */
 
-/* The job of an id, NULL when there is none. */
+/* The job with an id, or NULL. */
 job_record_t *twin_job(uint32_t id);
 /* Calls of find_job_record() by the calling thread. */
 extern __thread uint64_t twin_lookups;
@@ -215,9 +216,9 @@ void twin_job_drop_array(job_record_t *job);
 void twin_job_fill_array(job_record_t *job, uint32_t priority);
 /* The QOS of a pending job, "1,2" for several; nothing before 24.11. */
 void twin_job_set_qos_list(job_record_t *job, const char *ids);
-/* Fails when a priority was written behind the job's array. */
+/* Fails if a priority was written after the end of the job's array. */
 void twin_job_check_array(job_record_t *job);
-/* Pointers into the association manager, after its lists were rebuilt. */
+/* Sets pointers into the association manager, after its lists were rebuilt. */
 void twin_jobs_relink(void);
 void twin_jobs_unlink_assoc(slurmdb_assoc_rec_t *assoc);
 void twin_jobs_unlink_qos(slurmdb_qos_rec_t *qos);
@@ -242,18 +243,18 @@ void twin_plugin_reconfig(bool assoc_clear);
 /* ---- events.c, admin.c ---------------------------------------------------------- */
 
 typedef void (*twin_event)(const twin_line *line);
-/* The function of a verb; NULL when the table has none. */
+/* The function for a verb; NULL if the table has none. */
 twin_event twin_job_event(const char *verb);
 twin_event twin_admin_event(const char *verb);
 /* The bench host's further events (bench/); the plain host has none. */
 twin_event twin_bench_event(const char *verb) __attribute__((weak));
-/* One event, with the locks that slurmctld would hold. */
+/* Plays one event, with the locks that slurmctld would hold. */
 void twin_happen(const twin_line *line);
-/* The same as an event of the life, with its dump. */
+/* Plays an event of the life, with its dump. */
 void twin_play(const twin_line *line);
-/* Whether the line `boot` is behind us. */
+/* Returns true after the line `boot`. */
 bool twin_booted(void);
-/* Whether the state after an event is wanted: after boot, but for `quiet`. */
+/* Returns true if events are dumped: after boot, except while `quiet`. */
 bool twin_dumping(void);
 
 /* ---- damage.c ----------------------------------------------------------------------- */
@@ -262,19 +263,19 @@ bool twin_dumping(void);
 void twin_damage_note(const twin_line *line);
 void twin_damage_apply(void);
 void twin_damage_date(void);
-/* What becomes of the state folder. */
+/* Faults of the state folder. */
 void twin_damage_disk(const twin_line *line);
 
 /* ---- crowd.c ------------------------------------------------------------------------ */
 
-/* True when a line is one of a crowd's, which is played as a whole at its end. */
+/* Returns true for a line of a crowd, which is played as a whole at its end. */
 bool twin_crowd_takes(const twin_line *line);
 
-/* ---- during.c: what happens while a pass is under way ------------------------------ */
+/* ---- during.c: events while a pass runs ------------------------------ */
 
 /* Keeps a line "during POINT EVENT" for the next pass; false for any other. */
 bool twin_during(char *text, int number);
-/* A pass, with what was kept for it. */
+/* A pass, with the events that were kept for it. */
 void twin_during_pass(void);
 
 /* ---- dump.c ---------------------------------------------------------------------- */
@@ -282,28 +283,28 @@ void twin_during_pass(void);
 typedef enum { TWIN_DUMP_HASH, TWIN_DUMP_FULL, TWIN_DUMP_TRACE } twin_dump_mode;
 
 void twin_dump_open(FILE *out);
-/* A line that is no field: "~ WHAT NUMBER". */
+/* A line that is not a field: "~ WHAT NUMBER". */
 void twin_dump_note(const char *what, int number);
 /* Every field that a plugin may write, or a hash of them. */
 void twin_dump_state(int event, const char *what, twin_dump_mode mode);
 /* The number of passes belongs to the next dump. */
 void twin_dump_passes(unsigned passes);
-/* The rows behind sprio and sshare belong to the next dump. */
+/* The rows for sprio and sshare belong to the next dump. */
 void twin_dump_ask_sprio(const twin_line *line);
 void twin_dump_ask_sshare(void);
-/* The list behind sprio for root, as slurmctld has it made. */
+/* The list of sprio for root, as slurmctld gets it. */
 twin_list twin_sprio_rows(void);
-/* Questions for their own sake; any thread may ask. */
+/* Queries whose answer is not dumped; any thread may call these. */
 void twin_dump_only_ask_sprio(const twin_line *line);
 void twin_dump_only_ask_sshare(void);
 
-/* ---- trace.c: what the plugin finds, and what it leaves ------------------------------- */
+/* ---- trace.c: records before and after each call ------------------------------- */
 
-/* With --trace: every record that has changed, as the next call finds it. */
+/* With --trace: writes every changed record, as the next call finds it. */
 void twin_trace_before(const char *hook, uint64_t id);
-/* And as the call has left it. */
+/* Writes the changed records, as the call has left them. */
 void twin_trace_after(void);
-/* Something that is no call, but which a later one may look at. */
+/* An event that is not a call, but that may affect a later one. */
 void twin_trace_mark(const char *what);
 
 /* ---- main.c: the command line -------------------------------------------------------- */

@@ -87,7 +87,7 @@ void twin_job_set_parts(job_record_t *job, const char *names)
 }
 
 #ifdef TWIN_PRIO_MULT
-/* "1,2" as the list of a job, by priority; its first is the job's own QOS. */
+/* "1,2" as the list of a job, by priority; the first is the job's own QOS. */
 void twin_job_set_qos_list(job_record_t *job, const char *ids)
 {
 	FREE_NULL_LIST(job->qos_list);
@@ -267,7 +267,7 @@ void twin_job_check_array(job_record_t *job)
 				  job->job_id);
 }
 
-/* Of a job with several QOS only the first entries, as slurmctld does. */
+/* Only the first entries for a job with several QOS, as in slurmctld. */
 void twin_job_fill_array(job_record_t *job, uint32_t priority)
 {
 	if (!job->part_ptr_list || !array_of(job))

@@ -1,7 +1,7 @@
 /*
  * The locks of slurmctld, and a record of all locks that the plugin takes,
- * those of the association manager included: how often, how long, and whether
- * in an order in which no daemon can hang.
+ * including those of the association manager: number, duration, and a check
+ * that their order cannot cause a deadlock.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ static pthread_rwlock_t ctld[CTLD_LOCKS] = {
 	PTHREAD_RWLOCK_INITIALIZER,
 };
 
-/* Per thread: how often each lock is held for reading and for writing. */
+/* Per thread: number of holds of each lock for reading and for writing. */
 static __thread struct {
 	uint8_t reads[ALL_LOCKS];
 	bool write[ALL_LOCKS];
@@ -71,7 +71,7 @@ bool twin_locks_bar_dump(void)
 	return held.write[FILES] || held.reads[FILES];
 }
 
-/* Called before the lock is taken: a hang is reported rather than waited for. */
+/* Called before the lock is taken, to report a deadlock instead of hanging. */
 static void check_take(int lock, lock_level_t level)
 {
 	if (held.write[lock] || (held.reads[lock] && (level == WRITE_LOCK)))
@@ -199,7 +199,7 @@ static void (*library_call(const char *name))(assoc_mgr_lock_t *)
 	return found.call;
 }
 
-/* libslurmfull's own calls come through here as well. */
+/* libslurmfull's own calls also come through here. */
 void assoc_mgr_lock(assoc_mgr_lock_t *locks)
 {
 	static void (*library)(assoc_mgr_lock_t *);

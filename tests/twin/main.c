@@ -4,14 +4,15 @@
  *      [--locks FILE] [--ignore KIND.FIELD] [--trace FILE]
  *
  * Plays a life with a plugin and writes, after each event that follows `boot`,
- * a line "= NUMBER VERB HASH"; for the events of --full, before that line,
- * every field. With --trace the file tells what every call into the plugin found
- * and left (trace.c). The number of an event is its line in the life. FOLDER of
- * --plugin-dir holds Slurm's other plugins, that of --state is empty.
+ * a line "= NUMBER VERB HASH"; for the events of --full, it writes every field
+ * before that line. With --trace the file has the records before and after
+ * every call into the plugin (trace.c). The number of an event is its line in
+ * the life. FOLDER of --plugin-dir holds Slurm's other plugins, that of --state
+ * is empty.
  *
- * Exit code 0; 2 when the life or the command line is wrong, 3 when the plugin
- * broke a rule of its host, 4 when its thread did not come back, 5 when it
- * damaged memory.
+ * Exit code 0; 2 if the life or the command line is wrong, 3 if the plugin
+ * broke a rule of its host, 4 if its thread did not come back, 5 if it damaged
+ * memory.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -24,7 +25,7 @@
 
 twin_options twin_option;
 
-/* Seconds without an answer of the plugin's thread. Not a measure of speed. */
+/* Time limit for an answer of the plugin's thread, seconds. Not a measure of speed. */
 enum { PATIENCE_S = 600 };
 
 static void complain(const char *kind, const char *format, va_list values)
@@ -250,7 +251,7 @@ int main(int argc, char **argv)
 	}
 	if (fclose(out))
 		twin_usage_error("%s: %s", twin_option.dump, strerror(errno));
-	/* The library's own exit handlers have nothing to say here. */
+	/* Skip the library's own exit handlers. */
 	fflush(NULL);
 	_exit(0);
 }

@@ -1,10 +1,10 @@
 /*
- * A guard behind every block of Slurm's allocator.
+ * A guard after every block of Slurm's allocator.
  *
  * slurm_xcalloc() is defined here; the executable comes first in symbol lookup,
- * so that the plugin and libslurmfull call this one. The block is made larger
- * than asked for, and its header, which stands before it, is set to the size
- * that was requested: no other code sees the difference.
+ * so the plugin and libslurmfull call this one. The block is larger than
+ * requested, and its header, which is in front of it, has the requested size:
+ * no other code sees the difference.
  */
 #include <dlfcn.h>
 
@@ -35,7 +35,7 @@ void *slurm_xcalloc(size_t count, size_t size, bool clear, bool try,
 	size_t bytes;
 	char *block;
 
-	/* What overflows or is nothing is the library's to refuse. */
+	/* The library must refuse an overflow or an empty block. */
 	if (__builtin_mul_overflow(count, size, &bytes) || !bytes ||
 	    (bytes > SIZE_MAX / 4))
 		return library()(count, size, clear, try, file, line, function);

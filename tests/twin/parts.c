@@ -3,7 +3,7 @@
 
 enum { MAX_PARTS = 64 };
 
-/* The lines that define them: counts are known only with the TRES. */
+/* The lines that define partitions: counts need the TRES, which are known later. */
 static twin_line definition[MAX_PARTS];
 static part_record_t record[MAX_PARTS];
 static int parts;

@@ -1,10 +1,10 @@
 /*
- * The calls into the plugin, through Slurm's own loader, with the locks held
- * that slurmctld holds, and a check that the plugin leaves them as they were.
+ * The calls into the plugin, through Slurm's own loader, with the locks that
+ * slurmctld holds, and a check that the plugin leaves the locks unchanged.
  */
 #include "host.h"
 
-/* What slurmctld begins with; only priority/basic counts down from it. */
+/* The first priority of slurmctld; only priority/basic counts down from it. */
 #define FIRST_PRIORITY 0xffffffffu
 
 /* Lets a thread that a hook has woken go back to sleep. */
@@ -53,7 +53,7 @@ void twin_plugin_stop(void)
 	twin_trace_after();
 }
 
-/* As set_job_prio() of slurmctld; the caller holds the job lock. */
+/* Like set_job_prio() of slurmctld; the caller holds the job lock. */
 void twin_plugin_set(job_record_t *job)
 {
 	uint64_t held = twin_locks_held();

@@ -1,6 +1,7 @@
 /*
- * What acct_policy does around the plugin: it adds the run-seconds of starting
- * jobs, which the plugin takes away again, and calls the hook of their end.
+ * The actions of acct_policy around the plugin: it adds the run-seconds of
+ * starting jobs, which the plugin subtracts again, and calls the hook at their
+ * end.
  */
 #include "host.h"
 
@@ -52,7 +53,7 @@ static void move_qos(slurmdb_qos_rec_t *qos, job_record_t *job, int tres,
 #endif
 }
 
-/* Adds and takes the given seconds times the allocation, wherever they count. */
+/* Adds and subtracts seconds times the allocation, in all their counters. */
 static void move_run_secs(job_record_t *job, uint64_t add_s, uint64_t take_s)
 {
 	assoc_mgr_lock_t locks = { .assoc = WRITE_LOCK, .qos = WRITE_LOCK,

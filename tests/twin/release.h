@@ -1,5 +1,5 @@
 /*
- * What differs between the Slurm releases that the host can be built for; no
+ * Differences between the Slurm releases that the host can be built for; no
  * other file tests the version.
  */
 #ifndef TWIN_RELEASE_H
@@ -22,7 +22,7 @@ typedef priority_factors_t twin_factors;
 #define TWIN_THREAD_START 1
 /* Associations carry their path. */
 #define TWIN_LINEAGE 1
-/* Usage of a QOS is set to a number: 0 by an update without one. */
+/* An update sets usage of a QOS to a number, or to 0 without one. */
 #define TWIN_RESET_QOS_USAGE SLURMDB_UPDATE_QOS_USAGE
 /* The association manager looks up its folder itself. */
 #define twin_set_state_folder(args) ((void)(args))
@@ -70,7 +70,7 @@ typedef priority_factors_object_t twin_factors;
 
 /* Records of associations keep the classic factor, by which jobs are priced. */
 #define TWIN_KEEPS_FACTOR (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0))
-/* Jobs, and rows of sprio from 26.05 on, have a step id besides. */
+/* Jobs, and rows of sprio from 26.05 on, also have a step id. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
 #define twin_job_name_step(job) ((void)((job)->step_id.job_id = (job)->job_id))
 #else

@@ -1,7 +1,7 @@
 /*
- * Where dumped fields go. As text, a line is "kind id[/name] field value", a
- * number with a fraction as the bits of its memory and in decimals. A hash of
- * the same values is what two long lives are first compared by.
+ * Destinations of dumped fields. As text, a line is "kind id[/name] field
+ * value"; a number with a fraction is written as its bits in memory and as
+ * decimals. Two long lives are first compared by a hash of the same values.
  */
 #include <stdarg.h>
 
@@ -27,7 +27,7 @@ void twin_sink_ignore(const char *name)
 	ignored[ignoring++] = name;
 }
 
-/* Whether "KIND.FIELD" of the current record is to be left out. */
+/* Returns true if "KIND.FIELD" of the current record must be left out. */
 static bool left_out(const char *field)
 {
 	size_t length = strlen(record_kind);
@@ -94,7 +94,7 @@ void twin_sink_record(const char *kind, uint64_t id, const char *name)
 			 name ? "/" : "", name ? name : "");
 }
 
-/* The same field on a line of its own, or behind the record's others. */
+/* The same field on a separate line, or after the record's other fields. */
 static void print(const char *field, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -163,7 +163,7 @@ void twin_put_text(const char *field, const char *value)
 	print(field, "%s", value ? value : "-");
 }
 
-/* "field[3]" where the name is printed, the field's own otherwise. */
+/* "field[3]" if the name is printed, otherwise the field's own name. */
 static const char *indexed(const char *field, int i)
 {
 	static char name[96];

@@ -1,4 +1,4 @@
-/* Where dumped fields go: into a hash, or onto lines of text. */
+/* Destinations of dumped fields: a hash, or lines of text. */
 #ifndef TWIN_SINK_H
 #define TWIN_SINK_H
 
@@ -8,7 +8,7 @@ void twin_sink_open(FILE *out);
 /* Leaves "KIND.FIELD" out of all dumps. */
 void twin_sink_ignore(const char *name);
 void twin_sink_begin(twin_dump_mode mode);
-/* A dump may be interrupted by another one. */
+/* A second dump may interrupt a dump. */
 typedef struct {
 	twin_dump_mode mode;
 	uint64_t hash;

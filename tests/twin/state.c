@@ -3,7 +3,7 @@
  * plugin writes them.
  *
  * The functions that create a file are defined here; the executable comes first
- * in symbol lookup, so that the plugin and libslurmfull call these.
+ * in symbol lookup, so the plugin and libslurmfull call these.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -19,9 +19,9 @@
 #define WRITTEN_LAST "/priority_last_decay_ran.new"
 
 /*
- * Keeps the state files under names that end in .kept, or puts them back. They
- * are replaced, never written into, so a link keeps one; where nothing can be
- * linked, nothing can be written either.
+ * Keeps the state files under names that end in .kept, or restores them. They
+ * are always replaced, never written into, so a link keeps one; if nothing can
+ * be linked, nothing can be written either.
  */
 static void keep_state(bool back)
 {
@@ -55,9 +55,9 @@ static void keep_state(bool back)
 	closedir(folder);
 }
 
-/* ---- what a crash finds --------------------------------------------------- */
+/* ---- files after a crash --------------------------------------------------- */
 
-/* The next file that the plugin's thread begins to write is not written. */
+/* True if the next file of the plugin's thread must not be written. */
 static bool dies_while_writing;
 
 void twin_state_keep(void)
@@ -83,7 +83,7 @@ static void plugin_writes(void)
 	    !(twin_clock_is_ticker() || twin_clock_is_saver()))
 		return;
 	dies_while_writing = false;
-	/* Its own thread would wait for the plugin's; then the daemon dies first. */
+	/* If locks bar the dump, slurmctld's thread waits, and the daemon dies first. */
 	if (!twin_locks_bar_dump())
 		dump_assoc_mgr_state();
 	keep_state(false);

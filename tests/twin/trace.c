@@ -1,18 +1,18 @@
 /*
- * The trace: for every call into the plugin the records as it finds them, and
- * as it leaves them. What happens in between is slurmctld's doing.
+ * The trace: the records before and after every call into the plugin. slurmctld
+ * makes the changes between the calls.
  *
- *   @ HOOK ID LINE      a call at a line of the life, behind it what has changed since
+ *   @ HOOK ID LINE      a call at a line of the life, then what has changed since
  *   KIND ID FIELD=VALUE ...    the last lines: whole records
- *   - KIND ID                  a record that is gone
- *   .                   the call is over, behind it what it has changed
- *   + KIND ID FIELD=VALUE ...  a row of what it has answered
- *   ! WHAT LINE CLOCK   no call: "saved" (slurmctld's usage), "crash"
+ *   - KIND ID                  a removed record
+ *   .                   the call is over, then what it has changed
+ *   + KIND ID FIELD=VALUE ...  a row of its answer
+ *   ! WHAT LINE CLOCK   not a call: "saved" (slurmctld's usage), "crash"
  */
 #include "sink.h"
 #include "trace.h"
 
-/* A record as it was written last. */
+/* The last written version of a record. */
 typedef struct {
 	uint64_t hash;
 	unsigned round;
@@ -129,7 +129,7 @@ static void write_gone(void)
 		}
 }
 
-/* Writes a record if it is not what it was. */
+/* Writes a record if it has changed. */
 static void write_changed(twin_record fields, void *of)
 {
 	uint64_t hash;

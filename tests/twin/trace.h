@@ -1,4 +1,4 @@
-/* What every call into the plugin finds and leaves, for a program that recomputes it. */
+/* Records before and after every call into the plugin, for a program that recomputes them. */
 #ifndef TWIN_TRACE_H
 #define TWIN_TRACE_H
 
@@ -10,7 +10,7 @@ void twin_trace_open(FILE *out);
 void twin_trace_close(void);
 /* The line of the life that is played now. */
 void twin_trace_line(int number);
-/* Whether records are being written to the trace just now. */
+/* Returns true while records are written to the trace. */
 bool twin_tracing(void);
 
 /* ---- from sink.c --------------------------------------------------------- */
@@ -23,18 +23,18 @@ void twin_trace_field(const char *field, const char *format, va_list values);
 
 /* Puts the fields of one record into the sink. */
 typedef void (*twin_record)(void *of);
-/* What is to be done with a record. */
+/* An action for a record. */
 typedef void (*twin_put)(twin_record fields, void *of);
 
 /* A row of the answer to the last call. */
 void twin_trace_row(twin_record fields, void *of);
 
 void twin_dump_records(twin_put put);
-/* What no plugin writes, but every one reads, behind the record's other fields. */
+/* Fields that plugins read and never write, after the record's other fields. */
 void twin_facts_job(job_record_t *job);
 void twin_facts_assoc(slurmdb_assoc_rec_t *assoc, uint64_t place);
 void twin_facts_qos(slurmdb_qos_rec_t *qos);
-/* Records of their own: settings and partitions. */
+/* Separate records: settings and partitions. */
 void twin_facts_daemon(twin_put put);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The association manager's life: it is filled from the database's rows, and
- * later changes are pushed to it as slurmdbd pushes them.
+ * The association manager: the database's rows fill it, and later changes are
+ * sent to it as slurmdbd sends them.
  */
 #include "database.h"
 
@@ -65,7 +65,7 @@ void twin_database_first_usage(void)
 
 /* ---- changes while slurmctld runs ---------------------------------------------------- */
 
-/* What an update that touches nothing looks like. */
+/* An update that changes nothing. */
 static slurmdb_assoc_rec_t *empty_update(const twin_assoc_row *of)
 {
 	slurmdb_assoc_rec_t *rec = xmalloc(sizeof(*rec));
@@ -123,7 +123,7 @@ void twin_database_assoc_add(const twin_line *line)
 	push_one(SLURMDB_ADD_ASSOC, twin_assoc_record(twin_assoc_row_new(line)));
 }
 
-/* True when `id` lies in the branch that starts at `top`. */
+/* Returns true if the association is in the branch that starts at `top`. */
 static bool in_branch(const twin_assoc_row *of, uint32_t top)
 {
 	for (; of; of = twin_assoc_row_of(of->parent))
@@ -144,7 +144,7 @@ static void move(twin_assoc_row *of, uint32_t parent_id, slurmdb_assoc_rec_t *re
 	rec->parent_acct = xstrdup(parent->acct);
 }
 
-/* Every path of a branch that has moved. */
+/* Sends every path of a moved branch. */
 static void push_lineages(twin_list objects, uint32_t top)
 {
 #if TWIN_LINEAGE

@@ -1,9 +1,9 @@
 /*
  * The bench host: the twin host with a large queue, and events that measure.
  *
- * Its life ends with `serve`: from then on events are read from the standard
- * input, one a line, and each that measures prints one line of `name=value`
- * words. So several hosts, each with a plugin of its own, can take turns.
+ * Its life ends with `serve`: from then on events come from the standard input,
+ * one per line, and each event that measures prints one line of `name=value`
+ * words. So several hosts, each with its own plugin, can take turns.
  */
 #ifndef TWIN_BENCH_H
 #define TWIN_BENCH_H
@@ -12,11 +12,11 @@
 
 /* ---- memory.c: who allocates what, and where ---------------------------------- */
 
-/* The plugin's own memory counts from here on. Before boot. */
+/* Starts counting the plugin's own memory. Call it before boot. */
 void bench_memory_count(const char *plugin);
 /*
- * From here to bench_memory_together(), whatever is allocated has a place by
- * chance among `slots` of its size, as in a daemon that has run for weeks.
+ * From here to bench_memory_together(), each allocation gets a random place
+ * among `slots` of its size, as in a daemon that has run for weeks.
  */
 void bench_memory_scatter(uint32_t slots, uint64_t seed);
 void bench_memory_together(void);
@@ -27,7 +27,7 @@ typedef struct {
 	uint64_t owned_most;
 } bench_memory;
 
-/* What happened since the last call; `owned` is of now. */
+/* Counts since the last call; `owned` is the current value. */
 bench_memory bench_memory_take(void);
 
 /* ---- locks.c --------------------------------------------------------------------- */
@@ -36,16 +36,16 @@ typedef struct {
 	uint64_t operations;	/* calls that lock and unlock, slurmctld's and the
 				   association manager's */
 	uint64_t write_ns;	/* longest hold of the job write lock */
-	uint64_t write_cpu_ns;	/* the same in processor time: what a busy machine leaves */
+	uint64_t write_cpu_ns;	/* the same in processor time, for a busy machine */
 	uint64_t read_ns;	/* longest hold of the job read lock */
 	uint64_t reads_ns;	/* all holds of the job read lock */
 	uint64_t writes;	/* holds of the job write lock */
-	uint64_t lookups;	/* of jobs by their number while it was held */
+	uint64_t lookups;	/* of jobs by their id while it was held */
 } bench_locks;
 
-/* What happened since the last call. */
+/* Counts since the last call. */
 bench_locks bench_locks_take(void);
-/* Nanoseconds that this thread, which is not counted, waits for a read lock of jobs. */
+/* Nanoseconds that this thread (not counted) waits for a read lock of jobs. */
 uint64_t bench_locks_wait(void);
 
 /* ---- reader.c: a client that asks while a pass runs -------------------------------- */
@@ -63,16 +63,16 @@ bench_waits bench_reader_stop(void);
 typedef struct {
 	double read_bytes_per_ns;
 	double copy_bytes_per_ns; /* each byte counted once */
-	double latency_ns;	  /* of a read that waits for the one before */
+	double latency_ns;	  /* of a read that depends on the previous one */
 } bench_speed;
 
 bench_speed bench_speed_measure(void);
 
 /* ---- random.c ------------------------------------------------------------------------ */
 
-/* The next number of a sequence that `state` stands for. */
+/* The next number of the sequence with this state. */
 uint64_t bench_random(uint64_t *state);
-/* One below `limit`, which is not 0. */
+/* A number below `limit`, which is not 0. */
 uint32_t bench_random_below(uint64_t *state, uint32_t limit);
 
 /* ---- crowd.c: the queue ---------------------------------------------------------------- */

@@ -1,13 +1,13 @@
 /*
- * `queue_up N running=K [scattered=1] [seed=S]`: N waiting and K running jobs, by
- * chance, of all users. What they ask for is that of a large site: 1 to 64 nodes
- * of 128 cores, one job in sixteen in two partitions, ages up to ten days.
+ * `queue_up N running=K [scattered=1] [seed=S]`: N waiting and K running jobs
+ * of random users. Their requests are those of a large site: 1 to 64 nodes of
+ * 128 cores, one job in sixteen in two partitions, ages up to ten days.
  */
 #include "bench.h"
 
 enum { DAY_S = 86400 };
 
-/* The queue's own chance, not that of the memory. */
+/* Random state of the queue, separate from that of the memory. */
 static uint64_t state;
 
 static uint32_t below(uint32_t limit)
@@ -30,7 +30,7 @@ static int keep_user(void *each, void *unused)
 	return 0;
 }
 
-/* Looked up by hand: the association manager's tables are for few. */
+/* Looked up here: the association manager's tables are slow for many users. */
 static void find_users(void)
 {
 	assoc_mgr_lock_t locks = { .assoc = READ_LOCK };
@@ -54,7 +54,7 @@ static void add_word(twin_line *line, const char *key, char *text, size_t size,
 	line->value[line->count++] = text;
 }
 
-/* slurmctld counts it when the job is submitted. */
+/* slurmctld computes it when the job is submitted. */
 static void set_billing(job_record_t *job)
 {
 	if (job->part_ptr && job->tres_req_cnt)
@@ -63,7 +63,7 @@ static void set_billing(job_record_t *job)
 			slurm_conf.priority_flags, false);
 }
 
-/* What every job of a site has besides what a plugin reads. */
+/* Fields that every job of a site has, and that no plugin reads. */
 static void add_baggage(job_record_t *job)
 {
 	job->name = xstrdup_printf("simulation-%" PRIu32, job->job_id);
@@ -136,7 +136,7 @@ void bench_crowd(const twin_line *line)
 	bench_memory_together();
 	for (uint32_t i = 0; i < all; i++)
 		twin_plugin_set(job[i]);
-	/* Those that run are the older ones. */
+	/* The running jobs are the older ones. */
 	for (uint32_t i = 0; i < running; i++)
 		start_job(job[i]->job_id);
 	unlock_slurmctld(twin_rpc_locks);

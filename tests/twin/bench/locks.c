@@ -1,7 +1,7 @@
 /*
- * The locks of slurmctld and of the association manager, counted. Only holds of
- * the job lock are timed: a clock read at each of the millions of locks of a
- * pass would be most of what is measured.
+ * Counts the locks of slurmctld and of the association manager. Only holds of
+ * the job lock are timed: reading the clock at each of the millions of locks of
+ * a pass would dominate the measurement.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@ static pthread_rwlock_t ctld[CTLD_LOCKS] = {
 	PTHREAD_RWLOCK_INITIALIZER,
 };
 
-/* Of all threads that are counted: one works at a time, the others wait for it. */
+/* Sum over all counted threads: one works at a time, the others wait for it. */
 static bench_locks found;
 static __thread uint64_t since_ns, since_cpu_ns, since_lookups;
 

@@ -6,13 +6,13 @@
  * `queue_up N ...`   jobs, see crowd.c
  * `start_first N`    of these, the first N start
  * `time_pass S`      S seconds later, one pass
- * `count_pass S`     the same pass: jobs that get another priority, and are looked up for that
- * `time_wait S`      the same while a client asks for the read lock of jobs
+ * `count_pass S`     the same pass: jobs whose priority changes, and lookups of jobs for that
+ * `time_wait S`      the same while a client requests the read lock of jobs
  * `time_set N`       the priority of N jobs, one by one, as at submission
- * `time_sprio`       the list behind sprio
- * `memory`           what the plugin holds
+ * `time_sprio`       the list for sprio
+ * `memory`           memory that the plugin holds
  * `time_memory`      the best times of the machine's memory
- * `serve`            plays what comes from the standard input, to its end
+ * `serve`            plays the events from the standard input, to its end
  */
 #include <unistd.h>
 
@@ -75,13 +75,13 @@ static void time_pass(const twin_line *line)
 	done();
 }
 
-/* ---- which jobs a pass changes ------------------------------------------------- */
+/* ---- jobs that a pass changes ------------------------------------------------- */
 
 typedef struct {
 	uint32_t *priority; /* of each job, in the order of the list */
 	uint32_t at;
 	uint32_t changed;
-	uint32_t stayed; /* of those in several partitions, always looked up */
+	uint32_t stayed; /* of jobs in several partitions, always looked up */
 } priorities;
 
 static int keep_priority(void *job, void *arg)
@@ -104,7 +104,7 @@ static int count_changed(void *each, void *arg)
 	return 0;
 }
 
-/* Not in time_pass: the walks leave the records in the caches. */
+/* Not part of time_pass, because the walks bring the records into the caches. */
 static void count_pass(const twin_line *line)
 {
 	priorities kept = { 0 };
@@ -196,7 +196,7 @@ static void time_memory(const twin_line *line)
 	done();
 }
 
-/* Waiting for the next event may take as long as it likes. */
+/* Waiting for the next event has no time limit. */
 static bool next_event(char **text, size_t *room)
 {
 	alarm(0);

@@ -1,9 +1,10 @@
 /*
- * malloc and its relatives, counted, and on demand scattered.
+ * Counts malloc and similar calls, and scatters their memory on request.
  *
- * The executable comes first in symbol lookup, so that the plugin, libslurmfull
- * and the host itself allocate here. Memory is the plugin's own when its code
- * asked for it; what it asks libslurmfull for belongs to slurmctld's records.
+ * The executable comes first in symbol lookup, so the plugin, libslurmfull and
+ * the host itself allocate here. Memory is the plugin's own if its code
+ * requested it; memory that it requests through libslurmfull belongs to
+ * slurmctld's records.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 #include "bench.h"
 
-/* The C library's own, exported under these names. */
+/* The C library's own functions, exported under these names. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);
@@ -104,7 +105,7 @@ bench_memory bench_memory_take(void)
 
 enum { CLASS = 16, CLASSES = 128 };
 
-/* Slots of one size, handed out in an order by chance; never taken back. */
+/* Slots of one size, given out in random order, and never reused. */
 static struct {
 	char *base;
 	uint32_t *order;
@@ -112,9 +113,9 @@ static struct {
 } pool[CLASSES];
 static uint32_t slots;
 static uint64_t chance;
-/* Only the thread that makes the jobs. */
+/* Set only in the thread that makes the jobs. */
 static __thread bool scattering;
-/* Where pools lie: no other mapping comes in between. */
+/* Memory of the pools: no other mapping is in between. */
 static char *arena, *arena_next, *arena_end;
 
 static void *map(size_t size)
@@ -155,7 +156,7 @@ static void fill_pool(size_t class)
 	pool[class].next = 0;
 }
 
-/* Zeroed: fresh from the system, and never used before. */
+/* Zeroed: new from the system, and never used before. */
 static void *slot_of(size_t size)
 {
 	size_t class = (size ? size - 1 : 0) / CLASS;

@@ -1,4 +1,4 @@
-/* Numbers by chance, the same in every run: splitmix64. */
+/* Random numbers, the same in every run: splitmix64. */
 #include "bench.h"
 
 uint64_t bench_random(uint64_t *state)

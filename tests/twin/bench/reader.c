@@ -1,10 +1,10 @@
 /*
- * A client of slurmctld: asks for the read lock of jobs all the time, and notes
- * how long each question waits.
+ * A client of slurmctld: requests the read lock of jobs all the time, and
+ * records how long each request waits.
  *
- * Questions come every INTERVAL, also while an earlier one still waits: with one
- * thread the later ones cannot be asked, but how long they would wait is known.
- * So a hold of 60 ms counts as the many questions that it delays, not as one.
+ * Requests come every INTERVAL, also while an earlier one still waits: one
+ * thread cannot make the later requests, but their waiting time is known. So a
+ * hold of 60 ms counts as all the requests that it delays, not as one.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* What the machine's memory does at best, for one thread. */
+/* The best speed of the machine's memory, for one thread. */
 #include "bench.h"
 
 /* Larger than any cache; a power of two, as the walk below needs. */
@@ -7,7 +7,7 @@
 
 enum { TURNS = 5, STEPS = 1000000 };
 
-/* Read and written through volatile, so that nothing is left out. */
+/* Volatile, so that the compiler removes no access. */
 static volatile uint64_t sink;
 
 static double read_once(const uint64_t *number)
@@ -32,7 +32,7 @@ static double copy_once(uint64_t *number)
 	return twin_clock_real_ns() - from;
 }
 
-/* A path over all lines, each named by the one before: a full period modulo 2^n. */
+/* A path over all lines, each with the next one's index: a full period modulo 2^n. */
 static void lay_path(char *memory)
 {
 	size_t at = 0, lines = BYTES / LINE;
