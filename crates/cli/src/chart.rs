@@ -43,7 +43,7 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
     match args.file_to_write() {
         Some(path) => {
             let failed = |error| Failure::File(path.display().to_string(), error);
-            replace_by(path, SHARED, None, write).map_err(failed)?;
+            replace_by(path, SHARED, write).map_err(failed)?;
         }
         None => {
             let mut out = BufWriter::new(stdout().lock());

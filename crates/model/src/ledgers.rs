@@ -1,13 +1,15 @@
 //! The ledger files of a folder: what the plugin and `fairtree ledger` have written.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use fairtree::usage::window::{History, OWN_FILE, QOS_FILE, label_of_file, source_file};
+use nix::unistd::geteuid;
 
+use crate::folder::Folder;
 use crate::output;
 
 /// The largest file that is read, in bytes.
@@ -212,8 +214,9 @@ fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Puts a history in place of the file of before, or makes it: whole or not at all. Where root
-/// writes, it belongs to whom the folder belongs to, so that slurmctld can read it.
+/// Puts a history in place of the file of before, or makes it: whole or not at all. A link of its
+/// name is replaced, not followed. Where root writes, it belongs to the owner of the folder, so
+/// that slurmctld can read it.
 ///
 /// # Errors
 /// Those of the file system; a cluster that no file can be named for.
@@ -222,10 +225,15 @@ pub fn write(folder: &Path, file: &LedgerFile, history: &History) -> io::Result<
         let why = "the name of the cluster is empty, or too long for that of a file";
         io::Error::new(io::ErrorKind::InvalidInput, why)
     })?;
-    let owner = fs::metadata(folder)?;
-    let owner = Some((owner.uid(), owner.gid())).filter(|_| nix::unistd::geteuid().is_root());
-    let path = folder.join(name);
-    output::replace_for(&path, output::PRIVATE, owner, &history.save())
+    let folder = Folder::open(folder)?;
+    let owner = match geteuid().is_root() {
+        true => Some(folder.owner()?),
+        false => None,
+    };
+    let name = OsStr::new(&name);
+    output::replace_in(&folder, name, output::PRIVATE, owner, |out| {
+        out.write_all(&history.save())
+    })
 }
 
 #[cfg(test)]
@@ -262,7 +270,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let history = History::new("hpc", 60, Columns::default(), &[], 1000).expect("a history");
         let other = LedgerFile::Cluster("gpu".into());
+        // A link is replaced, and the file that it leads to stays.
+        let outside = tempfile::NamedTempFile::new().expect("a file");
+        let name = other.name().expect("a name");
+        std::os::unix::fs::symlink(outside.path(), folder.path().join(name)).expect("a link");
         write(folder.path(), &other, &history).expect("written");
+        assert_eq!(fs::read(outside.path()).expect("a file"), b"");
         write(folder.path(), &LedgerFile::History, &history).expect("written");
         fs::write(folder.path().join("assoc_usage"), "x").expect("written");
         let plugin = folder.path().join(OWN_FILE);

@@ -14,6 +14,7 @@
 
 pub mod c_format;
 pub mod cluster;
+pub mod folder;
 pub mod input;
 pub mod ledgers;
 pub mod listed;

@@ -1,12 +1,19 @@
-//! Files that are written whole or not at all.
+//! Files that are written whole or not at all, also where other users may write.
+//!
+//! Mode and owner are set on the open file and names are looked up in the open folder
+//! ([`Folder`]), so nobody who may write there can have them set on another file.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::ffi::OsStr;
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::Path;
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::geteuid;
+
+use crate::folder::{Folder, Place, is_file};
 
 /// Readable and writable for all that the umask allows.
 pub const SHARED: u32 = 0o666;
@@ -14,84 +21,96 @@ pub const SHARED: u32 = 0o666;
 /// For the owner alone.
 pub const PRIVATE: u32 = 0o600;
 
-/// Puts `bytes` in place of the file `path`, or makes it with `mode`; a file of before keeps its
-/// mode. After this, an error or a crash there is either the file of before or the new one. What is
-/// no file, as a device or a FIFO, is written to.
+/// Puts `bytes` in place of the file `path`, or makes it with `mode`. A file of before keeps its
+/// mode; one of another user lends no right that a new one would not have. After this, an error or
+/// a crash there is either the file of before or the new one. A device or a FIFO is written to. A
+/// link is followed where it belongs to this user or to root.
 ///
-/// It is made beside it as `.NAME.PID.new`; those that a killed process left are removed.
+/// The file is made beside it as `.NAME.PID.new`; those that a killed process left are removed.
 ///
 /// # Errors
-/// Those of the file system.
+/// Those of the file system; a link of another user.
 pub fn replace(path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {
-    replace_for(path, mode, None, bytes)
+    replace_by(path, mode, |out| out.write_all(bytes))
 }
 
-/// As [`replace`]; the file belongs to this user and group, where they are given.
-///
-/// # Errors
-/// Those of the file system; an owner that this process may not give.
-pub fn replace_for(
-    path: &Path,
-    mode: u32,
-    owner: Option<(u32, u32)>,
-    bytes: &[u8],
-) -> io::Result<()> {
-    replace_by(path, mode, owner, |out| out.write_all(bytes))
-}
-
-/// As [`replace_for`], by what `write` writes, piece by piece. A signal that ends the process waits
+/// As [`replace`], by what `write` writes, piece by piece. A signal that ends the process waits
 /// for no more than one piece, and leaves the file of before.
 ///
 /// # Errors
-/// Those of `write` and of the file system; one that says so where a signal came.
+/// Those of `write` and of [`replace`]; one that says so where a signal came.
 pub fn replace_by(
     path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    match Folder::of_file(path)? {
+        Place::Name(folder, name) => replace_in(&folder, &name, mode, None, write),
+        Place::Device(file) => {
+            let mut out = BufWriter::new(file);
+            write(&mut out)?;
+            out.flush()
+        }
+    }
+}
+
+/// As [`replace_by`], of a name in a folder: whatever has the name is replaced, also a link. The
+/// file belongs to this user and group, where they are given.
+///
+/// # Errors
+/// Those of `write` and of the file system; a folder of this name; an owner that this process may
+/// not give; one that says so where a signal came.
+pub fn replace_in(
+    folder: &Folder,
+    name: &OsStr,
     mode: u32,
     owner: Option<(u32, u32)>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    // The file that a link leads to, not the link.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let before = fs::metadata(path).ok();
-    if before.as_ref().is_some_and(|before| !before.is_file()) {
-        let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
-        write(&mut out)?;
-        return out.flush();
-    }
-    let name = path.file_name();
-    let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
-    let name = name.to_string_lossy().into_owned();
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    remove_left(folder, |entry| pid_of(entry, &name));
+    let text = name.to_string_lossy();
+    remove_left(folder, |entry| pid_of(entry, &text));
     let held = HeldSignals::new();
-    let making = folder.join(format!(".{name}.{}.new", std::process::id()));
-    let written = make_new(&making, mode, |file| {
+    let making = format!(".{text}.{}.new", std::process::id());
+    let mut file = folder.create(&making, mode)?;
+    let make = || {
         let mut out = BufWriter::new(Interruptible {
-            file,
+            file: &mut file,
             signals: held.arriving()?,
         });
         write(&mut out)?;
-        out.flush()
-    });
-    let written = written.and_then(|()| {
-        if let Some(before) = before {
-            let mode = before.permissions().mode() & 0o777;
-            fs::set_permissions(&making, Permissions::from_mode(mode))?;
-        }
+        out.flush()?;
+        drop(out);
+        keep_mode(folder, name, owner, &file)?;
         if let Some((user, group)) = owner {
-            chown(&making, Some(user), Some(group))?;
+            fchown(&file, Some(user), Some(group))?;
         }
-        fs::rename(&making, path)
-    });
-    if let Err(error) = written {
-        // The reason is told; what was begun goes if it can.
-        let _ = fs::remove_file(&making);
+        file.sync_all()?;
+        folder.rename(&making, name)
+    };
+    if let Err(error) = make() {
+        // The first error is reported; an unfinished file that cannot be removed stays.
+        let _ = folder.remove(&making);
         return Err(error);
     }
-    fs::File::open(folder)?.sync_all()
+    folder.sync()
+}
+
+/// Gives a new file the mode of the file whose name it gets; of one that does not belong to its
+/// owner no more than both allow.
+fn keep_mode(
+    folder: &Folder,
+    name: &OsStr,
+    owner: Option<(u32, u32)>,
+    new: &File,
+) -> io::Result<()> {
+    let Some(before) = folder.look(name)?.filter(is_file) else {
+        return Ok(());
+    };
+    let mut mode = before.st_mode & 0o777;
+    if before.st_uid != owner.map_or(geteuid().as_raw(), |owner| owner.0) {
+        mode &= new.metadata()?.mode();
+    }
+    new.set_permissions(Permissions::from_mode(mode))
 }
 
 /// A file that is not written to once a signal has come that would end the process.
@@ -116,25 +135,6 @@ impl Write for Interruptible<'_> {
     }
 }
 
-/// Makes a file that is not there, and has it on disk.
-///
-/// # Errors
-/// Those of the file system; a file or a link of this name.
-pub fn write_new(path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {
-    make_new(path, mode, |file| file.write_all(bytes))
-}
-
-fn make_new(
-    path: &Path,
-    mode: u32,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let mut file = options.write(true).create_new(true).mode(mode).open(path)?;
-    write(&mut file)?;
-    file.sync_all()
-}
-
 /// The process that makes `.NAME.PID.new`.
 fn pid_of(entry: &str, name: &str) -> Option<u32> {
     let rest = entry.strip_prefix('.')?.strip_prefix(name)?;
@@ -143,19 +143,14 @@ fn pid_of(entry: &str, name: &str) -> Option<u32> {
 
 /// Removes what a process that is gone was making in a folder: the entries of which `maker` tells
 /// one. What cannot be removed stays.
-pub fn remove_left(folder: &Path, maker: impl Fn(&str) -> Option<u32>) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let left: Vec<PathBuf> = entries
-        .filter(|entry| {
-            let maker = maker(&entry.file_name().to_string_lossy());
-            maker.is_some_and(|pid| {
-                pid == std::process::id() || !Path::new(&format!("/proc/{pid}")).exists()
-            })
-        })
-        .map(|entry| entry.path())
-        .collect();
-    for path in left {
-        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+pub fn remove_left(folder: &Folder, maker: impl Fn(&str) -> Option<u32>) {
+    for name in folder.names().into_iter().flatten() {
+        let maker = maker(&name.to_string_lossy());
+        let is_gone =
+            |pid| pid == std::process::id() || !Path::new(&format!("/proc/{pid}")).exists();
+        if maker.is_some_and(is_gone) {
+            let _ = folder.remove(&name);
+        }
     }
 }
 
@@ -197,6 +192,10 @@ impl Drop for HeldSignals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("a folder");
@@ -235,7 +234,7 @@ mod tests {
         let mut pieces = 0;
         // What it would end is the test.
         let held = HeldSignals::new();
-        let written = replace_by(&path, SHARED, None, |out| {
+        let written = replace_by(&path, SHARED, |out| {
             loop {
                 out.write_all(&[b'x'; 100_000])?;
                 pieces += 1;
@@ -256,18 +255,123 @@ mod tests {
         assert_eq!(names(folder.path()), ["x.json"]);
     }
 
-    #[test]
-    fn a_link_of_the_name_is_not_followed() {
+    /// A file of this process, and its owner and mode.
+    fn victim(folder: &Path) -> (PathBuf, impl Fn() -> (u32, u32)) {
+        let path = folder.join("victim");
+        fs::write(&path, "secret").expect("written");
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("a mode");
+        let of = path.clone();
+        let facts = move || {
+            assert_eq!(fs::read(&of).expect("text"), b"secret");
+            (fs::metadata(&of).expect("a file").uid(), mode(&of))
+        };
+        (path, facts)
+    }
+
+    /// The folder of another user where this process may change owners.
+    fn folder_of_another() -> (tempfile::TempDir, u32) {
         let folder = tempfile::tempdir().expect("a folder");
-        let other = folder.path().join("other");
-        fs::write(&other, "theirs").expect("written");
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink(&other, &link).expect("a link");
-        assert!(write_new(&link, PRIVATE, b"x").is_err());
-        assert_eq!(fs::read(&other).expect("text"), b"theirs");
-        // One that the user names is: its target is replaced.
-        replace(&link, SHARED, b"ours").expect("written");
+        let own = geteuid().as_raw();
+        let other = if own == 0 { 4321 } else { own };
+        std::os::unix::fs::chown(folder.path(), Some(other), Some(other)).expect("an owner");
+        (folder, other)
+    }
+
+    #[test]
+    fn links_are_followed_where_this_user_or_root_made_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        let again = folder.path().join("again");
+        fs::write(&file, "theirs").expect("written");
+        symlink("file", &link).expect("a link");
+        symlink(&link, &again).expect("a link");
+        replace(&again, SHARED, b"ours").expect("written");
+        assert!(fs::symlink_metadata(&again).expect("a link").is_symlink());
         assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
-        assert_eq!(fs::read(&other).expect("text"), b"ours");
+        assert_eq!(fs::read(&file).expect("text"), b"ours");
+        // To nothing yet, in a circle, to a folder, and no name of a file.
+        let (new, to_new) = (folder.path().join("new"), folder.path().join("to_new"));
+        symlink(&new, &to_new).expect("a link");
+        replace(&to_new, SHARED, b"new").expect("written");
+        assert_eq!(fs::read(&new).expect("text"), b"new");
+        symlink("circle", folder.path().join("circle")).expect("a link");
+        for wrong in ["circle", "", "..", "file/", "none/x"] {
+            assert!(replace(&folder.path().join(wrong), SHARED, b"x").is_err());
+        }
+        assert_eq!(fs::read(&file).expect("text"), b"ours");
+        // An open file that has no name.
+        let (read, write) = nix::unistd::pipe().expect("a pipe");
+        let path = format!("/proc/self/fd/{}", write.as_raw_fd());
+        replace(Path::new(&path), SHARED, b"piped").expect("written");
+        drop(write);
+        assert_eq!(io::read_to_string(File::from(read)).expect("text"), "piped");
+        if geteuid().is_root() {
+            std::os::unix::fs::lchown(&link, Some(4321), None).expect("an owner");
+            let error = replace(&again, SHARED, b"x").expect_err("a link of another user");
+            assert!(
+                error.to_string().contains("is a link of user 4321, which"),
+                "{error}"
+            );
+            assert_eq!(fs::read(&file).expect("text"), b"ours");
+        }
+    }
+
+    /// The owner of the folder puts a link in place of the new file right after it was made.
+    #[test]
+    fn a_link_that_comes_while_the_file_is_written_changes_no_other_file() {
+        let safe = tempfile::tempdir().expect("a folder");
+        let (victim, facts) = victim(safe.path());
+        let before = facts();
+        let (folder, other) = folder_of_another();
+        let path = folder.path().join("x.svg");
+        fs::write(&path, "before").expect("written");
+        fs::set_permissions(&path, Permissions::from_mode(0o666)).expect("a mode");
+        let making = folder
+            .path()
+            .join(format!(".x.svg.{}.new", std::process::id()));
+        let swap = |out: &mut dyn Write| {
+            fs::remove_file(&making)?;
+            symlink(&victim, &making)?;
+            out.write_all(b"new")
+        };
+        replace_by(&path, SHARED, swap).expect("written");
+        assert_eq!(facts(), before);
+        // Theirs is what they put there.
+        assert_eq!(fs::read_link(&path).expect("a link"), victim);
+        let open = Folder::open(folder.path()).expect("a folder");
+        let owner = Some((other, other));
+        replace_in(&open, OsStr::new("x.svg"), PRIVATE, owner, swap).expect("written");
+        assert_eq!(facts(), before);
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_name_in_a_folder_is_replaced() {
+        let safe = tempfile::tempdir().expect("a folder");
+        let (victim, facts) = victim(safe.path());
+        let before = facts();
+        let (folder, other) = folder_of_another();
+        let path = folder.path().join("own");
+        symlink(&victim, &path).expect("a link");
+        let open = Folder::open(folder.path()).expect("a folder");
+        let owner = Some((other, other));
+        let write = |out: &mut dyn Write| out.write_all(b"ours");
+        replace_in(&open, OsStr::new("own"), PRIVATE, owner, write).expect("written");
+        assert_eq!(facts(), before);
+        let found = fs::symlink_metadata(&path).expect("a file");
+        assert_eq!((found.is_file(), found.uid()), (true, other));
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!(names(folder.path()), ["own"]);
+    }
+
+    #[test]
+    fn the_mode_of_another_users_file_lends_no_right() {
+        let (folder, other) = folder_of_another();
+        let path = folder.path().join("x.json");
+        fs::write(&path, "before").expect("written");
+        fs::set_permissions(&path, Permissions::from_mode(0o646)).expect("a mode");
+        std::os::unix::fs::chown(&path, Some(other), Some(other)).expect("an owner");
+        replace(&path, PRIVATE, b"secret").expect("written");
+        let kept = if geteuid().is_root() { 0o600 } else { 0o646 };
+        assert_eq!(mode(&path), kept);
     }
 }

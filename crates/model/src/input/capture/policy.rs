@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use super::recording::Recording;
-use super::store::{self, Stored};
+use super::store::Stored;
 use crate::input::error::InputError;
+use crate::output::PRIVATE;
 
 /// Its name in a capture.
 pub(super) const POLICY: &str = "policy.toml";
@@ -18,7 +19,8 @@ impl Recording {
     /// # Errors
     /// Those of the file system; [`io::ErrorKind::AlreadyExists`] for a second one.
     pub fn keep_policy(&mut self, text: &str) -> io::Result<()> {
-        store::create(&self.policy_path())?.write_all(text.as_bytes())?;
+        let mut file = self.folder().create(POLICY, PRIVATE)?;
+        file.write_all(text.as_bytes())?;
         self.manifest.policy = Some(POLICY.to_owned());
         Ok(())
     }
@@ -26,14 +28,14 @@ impl Recording {
     /// The text of the policy that was kept; none where there is none.
     pub(super) fn policy(&self) -> io::Result<Option<String>> {
         match self.manifest.policy {
-            Some(_) => fs::read_to_string(self.policy_path()).map(Some),
+            Some(_) => io::read_to_string(self.folder().read(POLICY)?).map(Some),
             None => Ok(None),
         }
     }
 
     /// Takes another text in the place of that which was kept; with none the capture has no policy.
     pub(super) fn replace_policy(&mut self, text: Option<&str>) -> io::Result<()> {
-        fs::remove_file(self.policy_path())?;
+        self.folder().remove(POLICY)?;
         self.manifest.policy = None;
         match text {
             Some(text) => self.keep_policy(text),

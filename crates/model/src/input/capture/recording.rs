@@ -5,7 +5,7 @@
 //! the recording.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,8 @@ use super::command::{Ask, CommandError};
 use super::gather::{Gathered, Shelf, gather, now};
 use super::manifest::Manifest;
 use super::policy::POLICY;
-use super::store::{self, Making};
+use super::store::{Making, ends_a_line};
+use crate::folder::Folder;
 use crate::input::error::InputError;
 use crate::input::left_out::LeftOut;
 use crate::input::slurm::config::{self, Settings};
@@ -22,6 +23,7 @@ use crate::input::slurm::job::{self, Names};
 use crate::input::slurm::pseudonym::Pseudonyms;
 use crate::input::slurm::snapshot::{Source, validate_file};
 use crate::input::slurm::stamp::{self, Both, Stamp};
+use crate::output::PRIVATE;
 
 /// Why no capture is made.
 #[derive(Debug, thiserror::Error)]
@@ -103,8 +105,9 @@ impl Recording {
         Shelf::settings(&self.files)
     }
 
-    pub(super) fn policy_path(&self) -> PathBuf {
-        self.files.making.path().join(POLICY)
+    /// The folder that they are in.
+    pub(super) fn folder(&self) -> &Folder {
+        self.files.making.files()
     }
 
     /// Makes it a capture, and returns where.
@@ -113,10 +116,10 @@ impl Recording {
     /// Those of the file system.
     pub fn publish(self) -> io::Result<PathBuf> {
         for source in &self.files.there {
-            File::open(self.files.path(*source))?.sync_all()?;
+            self.folder().read(source.file())?.sync_all()?;
         }
         if self.manifest.policy.is_some() {
-            File::open(self.policy_path())?.sync_all()?;
+            self.folder().read(POLICY)?.sync_all()?;
         }
         self.files.making.publish(&self.manifest)
     }
@@ -131,17 +134,19 @@ struct Files {
 }
 
 impl Files {
-    fn path(&self, source: Source) -> PathBuf {
-        self.making.path().join(source.file())
+    /// The path of an answer, for messages.
+    fn path(&self, name: &str) -> String {
+        self.making.files().path().join(name).display().to_string()
     }
 
-    /// A file beside that of an answer.
-    fn beside(&self, source: Source) -> PathBuf {
-        self.making.path().join(format!(".{}", source.file()))
+    fn create(&self, name: &str) -> io::Result<BufWriter<File>> {
+        let file = self.making.files().create(name, PRIVATE);
+        file.map(|file| BufWriter::with_capacity(BUFFER, file))
     }
 
-    fn create(&self, path: &Path) -> io::Result<BufWriter<File>> {
-        store::create(path).map(|file| BufWriter::with_capacity(BUFFER, file))
+    fn read(&self, source: Source) -> io::Result<BufReader<File>> {
+        let file = self.making.files().read(source.file());
+        file.map(|file| BufReader::with_capacity(BUFFER, file))
     }
 
     fn rewrite(
@@ -151,27 +156,27 @@ impl Files {
         names: &Names,
         left: &mut LeftOut,
     ) -> Result<(), InputError> {
-        let (path, new) = (self.path(source), self.beside(source));
+        let new = beside(source);
         let name = source.command()[0];
-        let failed = |error| InputError::new(&new.display().to_string(), error);
-        let input = read(&path).map_err(|error| InputError::new(name, error))?;
+        let failed = |error| InputError::new(&self.path(&new), error);
+        let input = self.read(source);
+        let input = input.map_err(|error| InputError::new(name, error))?;
         let mut out = self.create(&new).map_err(failed)?;
         pseudonyms.rewrite(source, name, input, &mut out, names, left)?;
         out.flush()
-            .and_then(|()| fs::rename(&new, &path))
+            .and_then(|()| self.making.files().rename(&new, source.file()))
             .map_err(failed)
     }
 
     /// Writes names and jobs as captures keep them beside what was answered.
     fn write_plain(&self, stamp: &Stamp, left: &mut LeftOut) -> io::Result<()> {
         let both = [Source::Names, Source::Jobs];
-        let [names, jobs] = both.map(|source| self.path(source));
-        let [new_names, new_jobs] = both.map(|source| self.beside(source));
+        let [new_names, new_jobs] = both.map(beside);
         let (mut out_names, mut out_jobs) = (self.create(&new_names)?, self.create(&new_jobs)?);
-        let boxed = |path: &Path| Ok(Box::new(read(path)?) as Box<dyn BufRead>);
+        let boxed = |source| Ok(Box::new(self.read(source)?) as Box<dyn BufRead>);
         let asked = Both::<stamp::Answer<'_>> {
-            names: &|| boxed(&names),
-            jobs: &|| boxed(&jobs),
+            names: &|| boxed(Source::Names),
+            jobs: &|| boxed(Source::Jobs),
         };
         let out = Both::<&mut dyn Write> {
             names: &mut out_names,
@@ -180,23 +185,25 @@ impl Files {
         stamp::plain(Source::Jobs.command()[0], asked, out, stamp, left)?;
         out_names.flush()?;
         out_jobs.flush()?;
-        fs::rename(new_names, names)?;
-        fs::rename(new_jobs, jobs)
+        let files = self.making.files();
+        files.rename(new_names, Source::Names.file())?;
+        files.rename(new_jobs, Source::Jobs.file())
     }
 }
 
 /// Bytes of a file that are read and written at a time.
 const BUFFER: usize = 1 << 16;
 
-fn read(path: &Path) -> io::Result<BufReader<File>> {
-    File::open(path).map(|file| BufReader::with_capacity(BUFFER, file))
+/// The name of a file beside that of an answer.
+fn beside(source: Source) -> String {
+    format!(".{}", source.file())
 }
 
 impl Shelf for Files {
     fn ask(&mut self, source: Source, ask: &Ask<'_>) -> Result<f64, CommandError> {
-        let path = self.path(source);
-        let name = path.display().to_string();
-        let file = store::create(&path).map_err(|error| CommandError::File {
+        let name = self.path(source.file());
+        let file = self.making.files().create(source.file(), PRIVATE);
+        let file = file.map_err(|error| CommandError::File {
             file: name.clone(),
             error,
         })?;
@@ -207,14 +214,14 @@ impl Shelf for Files {
             }
             Err(error) => {
                 // The reason is told; what there is of the answer goes if it can.
-                let _ = fs::remove_file(&path);
+                let _ = self.making.files().remove(source.file());
                 Err(error)
             }
         }
     }
 
     fn ends_a_line(&self, source: Source) -> io::Result<bool> {
-        store::ends_a_line(&self.path(source))
+        ends_a_line(&self.making.files().read(source.file())?)
     }
 
     fn unstamp(&mut self, stamp: &Stamp, left: &mut LeftOut) -> Result<(), CommandError> {
@@ -223,7 +230,7 @@ impl Shelf for Files {
         }
         self.write_plain(stamp, left)
             .map_err(|error| CommandError::File {
-                file: self.path(Source::Jobs).display().to_string(),
+                file: self.path(Source::Jobs.file()),
                 error,
             })
     }
@@ -233,24 +240,25 @@ impl Shelf for Files {
             return Ok(Names::new());
         }
         let name = Source::Names.command()[0];
-        let input =
-            read(&self.path(Source::Names)).map_err(|error| InputError::new(name, error))?;
+        let input = self.read(Source::Names);
+        let input = input.map_err(|error| InputError::new(name, error))?;
         job::read_names_of(name, input)
     }
 
     fn validate(&self, source: Source, names: &Names) -> Result<(), InputError> {
-        validate_file(source, source.command()[0], &self.path(source), names)
+        let open = || self.read(source);
+        validate_file(source, source.command()[0], &open, names)
     }
 
     fn remove(&mut self, source: Source) {
         if self.there.remove(&source) {
             // What is left of it is no answer: the manifest does not name it.
-            let _ = fs::remove_file(self.path(source));
+            let _ = self.making.files().remove(source.file());
         }
     }
 
     fn settings(&self) -> Option<Settings> {
-        let text = fs::read_to_string(self.path(Source::Config)).ok()?;
+        let text = io::read_to_string(self.read(Source::Config).ok()?).ok()?;
         let name = Source::Config.command()[0];
         config::read(name, &text, &mut LeftOut::default()).ok()
     }

@@ -1,16 +1,17 @@
 //! Captures on disk.
 
 use std::fs;
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::manifest::{Manifest, SCHEMA};
+use crate::folder::Folder;
 use crate::input::error::{InputError, Problem};
 use crate::input::lines::{lossy, plain};
 use crate::input::slurm::pseudonym::Pseudonyms;
 use crate::input::slurm::snapshot::{Answer, Answers, Source};
-use crate::output::{HeldSignals, PRIVATE, remove_left, replace, write_new};
+use crate::output::{HeldSignals, PRIVATE, remove_left, replace};
 
 const MANIFEST: &str = "manifest.json";
 const PSEUDONYMS: &str = "pseudonyms.json";
@@ -43,7 +44,8 @@ impl Stored {
         }
         let path = self.folder.join(source.file());
         let name = path.display().to_string();
-        let ends = ends_a_line(&path).map_err(|error| InputError::new(&name, error))?;
+        let ends = fs::File::open(&path).and_then(|file| ends_a_line(&file));
+        let ends = ends.map_err(|error| InputError::new(&name, error))?;
         ends.then_some(path).ok_or_else(|| cut_off(&name))
     }
 }
@@ -52,9 +54,10 @@ impl Stored {
 /// owner's alone: what jobs are called, their comments and paths. Dropped it is removed.
 #[derive(Debug)]
 pub(super) struct Making {
-    folder: PathBuf,
+    folder: Folder,
     stamp: String,
-    path: PathBuf,
+    name: String,
+    files: Folder,
 }
 
 impl Making {
@@ -62,19 +65,20 @@ impl Making {
     /// left is removed.
     pub(super) fn new(folder: &Path, stamp: &str) -> io::Result<Making> {
         fs::create_dir_all(folder)?;
-        remove_left(folder, pid_of);
-        let path = folder.join(format!(".{stamp}.{}", std::process::id()));
-        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        let folder = Folder::open(folder)?;
+        remove_left(&folder, pid_of);
+        let name = format!(".{stamp}.{}", std::process::id());
         Ok(Making {
-            folder: folder.to_owned(),
+            files: folder.make_private(&name)?,
+            folder,
             stamp: stamp.to_owned(),
-            path,
+            name,
         })
     }
 
-    /// Where it is.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// Its files.
+    pub(super) fn files(&self) -> &Folder {
+        &self.files
     }
 
     /// Makes it a capture, and returns where: there whole or not at all.
@@ -82,8 +86,10 @@ impl Making {
         let mut text = serde_json::to_vec_pretty(manifest)?;
         text.push(b'\n');
         let _held = HeldSignals::new();
-        write_new(&self.path.join(MANIFEST), PRIVATE, &text)?;
-        publish(&self.folder, &self.stamp, &self.path)
+        let mut file = self.files.create(MANIFEST, PRIVATE)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        publish(&self.folder, &self.stamp, &self.name)
     }
 }
 
@@ -91,18 +97,8 @@ impl Drop for Making {
     fn drop(&mut self) {
         // Under this name it is there no more once it is a capture. What cannot be removed the next
         // one removes.
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = self.folder.remove(&self.name);
     }
-}
-
-/// A new file for its owner alone.
-pub(super) fn create(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options
-        .write(true)
-        .create_new(true)
-        .mode(PRIVATE)
-        .open(path)
 }
 
 /// The process that makes the capture `.20261121T100726Z.PID`.
@@ -115,17 +111,16 @@ fn pid_of(entry: &str) -> Option<u32> {
 }
 
 /// Gives a finished capture its name; of two within a second the later gets a number.
-fn publish(folder: &Path, stamp: &str, making: &Path) -> io::Result<PathBuf> {
+fn publish(folder: &Folder, stamp: &str, making: &str) -> io::Result<PathBuf> {
     for number in 1..1000 {
         let name = match number {
             1 => stamp.to_owned(),
             _ => format!("{stamp}-{number:03}"),
         };
-        let path = folder.join(name);
         // Renaming onto an existing folder fails unless that is empty, which a capture is not.
-        match fs::rename(making, &path) {
-            Ok(()) => return Ok(path),
-            Err(_) if path.exists() => {}
+        match folder.rename(making, &name) {
+            Ok(()) => return Ok(folder.path().join(name)),
+            Err(_) if folder.look(name.as_ref())?.is_some() => {}
             Err(error) => return Err(error),
         }
     }
@@ -181,9 +176,8 @@ pub fn open_only(folder: &Path, sources: &[Source]) -> Result<Stored, InputError
     })
 }
 
-/// Whether a file is empty or ends with a line break.
-pub(super) fn ends_a_line(path: &Path) -> io::Result<bool> {
-    let file = fs::File::open(path)?;
+/// Returns true if a file is empty or ends with a line break.
+pub(super) fn ends_a_line(file: &fs::File) -> io::Result<bool> {
     let Some(last) = file.metadata()?.len().checked_sub(1) else {
         return Ok(true);
     };

@@ -1,9 +1,8 @@
 //! What all commands together tell: settings, shares, usage, the queue.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::BufReader;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufReader};
 use std::sync::Arc;
 use std::thread;
 
@@ -172,18 +171,17 @@ pub fn validate(source: Source, answer: &Answer, names: &job::Names) -> Result<(
     }
 }
 
-/// As [`validate`], of the answer in a file, of which little is in memory at a time unless the
-/// answer is a short one. Messages call it `name`.
+/// As [`validate`], of the answer in a file, which `open` opens: little of it is in memory at a time
+/// unless the answer is a short one. Messages call it `name`.
 ///
 /// # Errors
 /// Those of [`validate`], and those of the file.
 pub fn validate_file(
     source: Source,
     name: &str,
-    path: &Path,
+    open: &dyn Fn() -> io::Result<BufReader<File>>,
     names: &job::Names,
 ) -> Result<(), InputError> {
-    let open = || File::open(path).map(|file| BufReader::with_capacity(1 << 16, file));
     let opened = || open().map_err(|error| InputError::new(name, error));
     match source {
         Source::Names => Ok(()),
@@ -191,7 +189,7 @@ pub fn validate_file(
         Source::Priorities => sprio::check_answer(name, open),
         Source::Shares => sshare::read_answer(name, opened()?, &mut LeftOut::default()).map(drop),
         _ => {
-            let text = fs::read_to_string(path);
+            let text = io::read_to_string(opened()?);
             let text = text.map_err(|error| InputError::new(name, error))?;
             let name = name.to_owned();
             validate(source, &Answer { name, text }, names)
