@@ -876,7 +876,8 @@ typedef struct ft_config ft_config;
  * that runs goes on.
  *
  * Times are MICROseconds since 1970 and their names end with _micros. An earlier moment than the
- * latest one that the queue was told counts as the latest.
+ * latest one that the queue was told counts as the latest. A call that fails leaves the queue as
+ * it was: no time passes.
  * Made by ft_on_demand_new(), ft_on_demand_restore(); freed by ft_on_demand_free().
  */
 typedef struct ft_on_demand ft_on_demand;
@@ -892,6 +893,7 @@ typedef struct ft_on_demand ft_on_demand;
  * Times are MICROseconds since 1970 here and their names end with _micros. Time does not run
  * backwards: an earlier moment than the latest one that the queue was told counts as the latest.
  * All numbers are whole, so nothing drifts, and equal ratios tie: then the oldest job goes first.
+ * A call that fails leaves the queue as it was: no time passes.
  * Made by ft_queue_new(), ft_queue_restore(); freed by ft_queue_free().
  */
 typedef struct ft_queue ft_queue;
@@ -2591,7 +2593,8 @@ void ft_queue_free(ft_queue *queue);
  * tree, settings: as for ft_queue_new().
  *
  * Errors: those of ft_queue_new(); FT_ERR_NO_SHARES and FT_ERR_UNKNOWN_ID when the association
- * of a job is gone. The queue is then unchanged.
+ * of a job is gone; FT_ERR_RANGE when more use than is counted would count. The queue is then
+ * unchanged.
  * Threads: one at a time per queue; the tree is only read.
  */
 FT_MUST_USE
@@ -2666,7 +2669,8 @@ int32_t ft_queue_next(ft_queue *queue,
 /**
  * A waiting job starts: the one that ft_queue_next() told, or any other of its machine.
  *
- * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_PAUSED, FT_ERR_BUSY, FT_ERR_NULL,
+ * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_PAUSED, FT_ERR_BUSY, FT_ERR_RANGE (more
+ * use than is counted, 2^126 units times microseconds, could come of it), FT_ERR_NULL,
  * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per queue.
  */
@@ -2951,12 +2955,14 @@ int32_t ft_on_demand_cancel_reservation(ft_on_demand *queue,
                                         int64_t now_micros);
 
 /**
- * Lets time pass: reservations end. Every other call with a moment does so first.
+ * Lets time pass: reservations end. Every other call with a moment does so first, unless it fails.
  *
  * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per queue.
  */
-FT_MUST_USE int32_t ft_on_demand_advance(ft_on_demand *queue, int64_t now_micros);
+FT_MUST_USE
+int32_t ft_on_demand_advance(ft_on_demand *queue,
+                             int64_t now_micros);
 
 /**
  * Saves all that an on-demand queue holds into bytes, for you to keep: machines, limits,
@@ -3156,8 +3162,9 @@ int32_t ft_on_demand_take_refused(ft_on_demand *queue,
  * bills_len: how many fit; (NULL, 0) to learn the number first. row_size: sizeof(ft_bill).
  * found: receives how many there are, also with FT_ERR_BUFFER.
  *
- * Errors: FT_ERR_BUFFER, FT_ERR_RANGE (2^64 microseconds or more), FT_ERR_NULL, FT_ERR_LENGTH,
- * FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Errors: FT_ERR_BUFFER, FT_ERR_RANGE (2^64 microseconds or more, or an amount of 2^128 or
+ * more), FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
  * Threads: any number may read one queue at a time.
  */
 FT_MUST_USE

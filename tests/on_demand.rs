@@ -365,3 +365,50 @@ fn what_is_refused_says_why_and_changes_nothing() {
         Err(MachineError::UnknownJob { job: 3 }.into())
     );
 }
+
+/// Nanoseconds by mistake: no reservation ends by them, and later calls are of their own time.
+#[test]
+fn a_moment_of_a_call_that_fails_does_not_count() {
+    let s = SECOND;
+    let mut queue = queue();
+    queue.add_machine("m", None, PRICES[0]).unwrap();
+    queue.limit_account(Some(7), Some(1));
+    queue.reserve(1, "m", 7, (0, 10 * s), 0).unwrap();
+    let job = |id| NewJob {
+        id,
+        account: 7,
+        machine: "m",
+        parts: &[],
+        expected: 100,
+    };
+    for id in 1..4 {
+        queue.submit(&job(id), s).unwrap();
+    }
+    queue.start(1, s).unwrap();
+    let before = queue.save();
+    let late = i64::MAX - 1;
+    let unknown = Err(MachineError::UnknownJob { job: 12345 }.into());
+    assert_eq!(queue.start(12345, late), unknown);
+    assert_eq!(queue.halted(12345, late), unknown);
+    assert_eq!(
+        queue.finish(12345, EndState::Completed, 0, 0, late),
+        unknown
+    );
+    assert_eq!(queue.cancel(12345, late), unknown);
+    // Of jobs 2 and 3 one fits when the reservation ends: the other is refused then.
+    assert_eq!(
+        queue.start(3, late),
+        Err(MachineError::UnknownJob { job: 3 }.into())
+    );
+    assert!(queue.submit(&job(9), late).is_err());
+    assert_eq!(
+        (queue.count_refused(late), queue.count_waiting("m", late)),
+        (1, Ok(1))
+    );
+    assert_eq!(queue.save(), before);
+    assert_eq!(queue.bills(0..i64::MAX), BTreeMap::new());
+    assert_eq!(queue.positions("m", s), Ok(vec![2, 3]));
+    queue.reserve(2, "m", 8, (10 * s, 20 * s), 2 * s).unwrap();
+    // An id is free again when its reservation is over.
+    queue.reserve(1, "m", 7, (30 * s, 40 * s), 10 * s).unwrap();
+}

@@ -187,6 +187,9 @@ pub(super) trait MachineQueue: Sized {
     /// Begins or ends maintenance.
     fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), Self::Error>;
 
+    /// How many jobs will wait for a machine at a moment; no time passes.
+    fn count_waiting(&mut self, machine: &str, now: i64) -> Result<usize, Self::Error>;
+
     /// The jobs that wait for a machine, first to last.
     fn positions(&mut self, machine: &str, now: i64) -> Result<Vec<u64>, Self::Error>;
 
@@ -289,6 +292,9 @@ pub(super) unsafe fn positions<H: Handle<Model: MachineQueue>>(
     // SAFETY: as promised by the caller of this function.
     let (mut handle, machine) = unsafe { asked(queue, machine)? };
     let out = OutList::new(jobs, jobs_len, size_of::<u64>(), found, "jobs")?;
+    let count = handle.edit(|queue| queue.count_waiting(machine, now));
+    // SAFETY: as promised by the caller of this function.
+    unsafe { out.check_room(count.map_err(Into::into)?)? };
     let order = handle
         .edit(|queue| queue.positions(machine, now))
         .map_err(Into::into)?;
@@ -311,6 +317,9 @@ pub(super) unsafe fn estimate<H: Handle<Model: MachineQueue>>(
     // SAFETY: as promised by the caller of this function.
     let (mut handle, machine) = unsafe { asked(queue, machine)? };
     let out = OutList::new(rows, rows_len, row_size, found, "estimates")?;
+    let count = handle.edit(|queue| queue.count_waiting(machine, now));
+    // SAFETY: as promised by the caller of this function.
+    unsafe { out.check_room(count.map_err(Into::into)?)? };
     let estimates = handle
         .edit(|queue| queue.estimates(machine, now))
         .map_err(Into::into)?;

@@ -36,6 +36,8 @@ mod pass;
 mod queue;
 mod queue_jobs;
 mod queue_order;
+#[cfg(test)]
+mod queue_properties;
 mod site;
 mod state;
 mod tree;

@@ -25,7 +25,8 @@ use super::view::{self, Out};
 /// that runs goes on.
 ///
 /// Times are MICROseconds since 1970 and their names end with _micros. An earlier moment than the
-/// latest one that the queue was told counts as the latest.
+/// latest one that the queue was told counts as the latest. A call that fails leaves the queue as
+/// it was: no time passes.
 /// Made by ft_on_demand_new(), ft_on_demand_restore(); freed by ft_on_demand_free().
 pub struct OnDemandHandle {
     _opaque: [u8; 0],
@@ -88,6 +89,10 @@ impl MachineQueue for OnDemand {
 
     fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), OnDemandError> {
         OnDemand::set_paused(self, machine, paused)
+    }
+
+    fn count_waiting(&mut self, machine: &str, now: i64) -> Result<usize, OnDemandError> {
+        OnDemand::count_waiting(self, machine, now)
     }
 
     fn positions(&mut self, machine: &str, now: i64) -> Result<Vec<u64>, OnDemandError> {
@@ -301,7 +306,7 @@ pub unsafe extern "C" fn ft_on_demand_cancel_reservation(
     })
 }
 
-/// Lets time pass: reservations end. Every other call with a moment does so first.
+/// Lets time pass: reservations end. Every other call with a moment does so first, unless it fails.
 ///
 /// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per queue.

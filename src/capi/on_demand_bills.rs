@@ -39,6 +39,11 @@ impl BillRow {
                 Failure::new(Status::FT_ERR_RANGE, format!("bills: {why}"))
             })
         };
+        if bill.amount == u128::MAX {
+            let why =
+                format!("account {account}, machine {machine:?}: the amount is 2^128 or more");
+            return Err(Failure::new(Status::FT_ERR_RANGE, format!("bills: {why}")));
+        }
         Ok(BillRow {
             account,
             machine: machine_number(queue, machine),
@@ -61,8 +66,9 @@ impl BillRow {
 /// `bills_len`: how many fit; (NULL, 0) to learn the number first. `row_size`: sizeof(ft_bill).
 /// `found`: receives how many there are, also with FT_ERR_BUFFER.
 ///
-/// Errors: FT_ERR_BUFFER, FT_ERR_RANGE (2^64 microseconds or more), FT_ERR_NULL, FT_ERR_LENGTH,
-/// FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Errors: FT_ERR_BUFFER, FT_ERR_RANGE (2^64 microseconds or more, or an amount of 2^128 or
+/// more), FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE,
+/// FT_ERR_POISONED.
 /// Threads: any number may read one queue at a time.
 #[unsafe(no_mangle)]
 #[must_use]

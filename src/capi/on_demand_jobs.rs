@@ -370,6 +370,9 @@ pub unsafe extern "C" fn ft_on_demand_take_refused(
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         let out = OutList::new(refused, refused_len, row_size, found, "refused")?;
+        let count = handle.edit(|queue| queue.count_refused(now_micros));
+        // SAFETY: the caller passes writable memory.
+        unsafe { out.check_room(count)? };
         let rows = handle.edit(|queue| {
             let told = match out.has_room(queue.refused(now_micros).len()) {
                 true => queue.take_refused(now_micros),

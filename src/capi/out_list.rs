@@ -31,23 +31,36 @@ impl<'a, T: Plain> OutList<'a, T> {
         count <= self.rows.len()
     }
 
+    /// Refuses so many results where the array is too short for them, and writes their number then:
+    /// for a call that must change nothing where it fails.
+    ///
+    /// # Safety
+    /// The pointer is writable, and no reference to that memory is used afterwards.
+    pub(super) unsafe fn check_room(&self, count: usize) -> Result<(), Failure> {
+        let room = self.rows.len();
+        if room == 0 || count <= room {
+            return Ok(());
+        }
+        // SAFETY: as promised by the caller of this function.
+        unsafe { self.found.write(count) };
+        let what = self.argument;
+        Err(Failure::new(
+            Status::FT_ERR_BUFFER,
+            format!("{what} has room for {room} entries, but there are {count}"),
+        ))
+    }
+
     /// Writes the number of results, and the results if there is room for all of them.
     ///
     /// # Safety
     /// Array and pointer are writable, and no reference to that memory is used afterwards.
     pub(super) unsafe fn write(self, results: &[T]) -> Result<(), Failure> {
-        let (room, count) = (self.rows.len(), results.len());
         // SAFETY: as promised by the caller of this function.
-        unsafe { self.found.write(count) };
-        if count <= room {
-            // SAFETY: as promised by the caller of this function.
-            unsafe { self.rows.write(results.iter().copied()) };
-        } else if room > 0 {
-            let what = self.argument;
-            return Err(Failure::new(
-                Status::FT_ERR_BUFFER,
-                format!("{what} has room for {room} entries, but there are {count}"),
-            ));
+        unsafe { self.check_room(results.len())? };
+        // SAFETY: as promised by the caller of this function.
+        unsafe {
+            self.found.write(results.len());
+            self.rows.write(results.iter().copied());
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ use super::view::{self, Out, Plain};
 /// Times are MICROseconds since 1970 here and their names end with _micros. Time does not run
 /// backwards: an earlier moment than the latest one that the queue was told counts as the latest.
 /// All numbers are whole, so nothing drifts, and equal ratios tie: then the oldest job goes first.
+/// A call that fails leaves the queue as it was: no time passes.
 /// Made by ft_queue_new(), ft_queue_restore(); freed by ft_queue_free().
 pub struct QueueHandle {
     _opaque: [u8; 0],
@@ -50,6 +51,7 @@ impl From<QueueError> for Failure {
             QueueError::NoShares { .. } => (Status::FT_ERR_NO_SHARES, "job"),
             QueueError::NoLength { .. } => (Status::FT_ERR_RANGE, "job"),
             QueueError::Busy { .. } => (Status::FT_ERR_BUSY, "job"),
+            QueueError::TooMuchUse { .. } => (Status::FT_ERR_RANGE, "job"),
             QueueError::Machine(error) => return error.into(),
             QueueError::Tree(error) => return error.into(),
         };
@@ -85,6 +87,10 @@ impl MachineQueue for Queue {
 
     fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), QueueError> {
         Queue::set_paused(self, machine, paused)
+    }
+
+    fn count_waiting(&mut self, machine: &str, _: i64) -> Result<usize, QueueError> {
+        self.waiting(machine)
     }
 
     fn positions(&mut self, machine: &str, now: i64) -> Result<Vec<u64>, QueueError> {
@@ -360,7 +366,8 @@ pub unsafe extern "C" fn ft_queue_free(queue: *mut QueueHandle) {
 /// `tree`, `settings`: as for ft_queue_new().
 ///
 /// Errors: those of ft_queue_new(); FT_ERR_NO_SHARES and FT_ERR_UNKNOWN_ID when the association
-/// of a job is gone. The queue is then unchanged.
+/// of a job is gone; FT_ERR_RANGE when more use than is counted would count. The queue is then
+/// unchanged.
 /// Threads: one at a time per queue; the tree is only read.
 #[unsafe(no_mangle)]
 #[must_use]

@@ -111,7 +111,8 @@ pub unsafe extern "C" fn ft_queue_next(
 
 /// A waiting job starts: the one that ft_queue_next() told, or any other of its machine.
 ///
-/// Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_PAUSED, FT_ERR_BUSY, FT_ERR_NULL,
+/// Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_PAUSED, FT_ERR_BUSY, FT_ERR_RANGE (more
+/// use than is counted, 2^126 units times microseconds, could come of it), FT_ERR_NULL,
 /// FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per queue.
 #[unsafe(no_mangle)]

@@ -242,7 +242,7 @@ impl<T: Copy> Out<T> {
 
     /// # Safety
     /// The pointer is writable, and no reference to that memory is used afterwards.
-    pub(super) unsafe fn write(self, value: T) {
+    pub(super) unsafe fn write(&self, value: T) {
         // SAFETY: not NULL, aligned; writable as promised.
         unsafe { self.0.write(value) }
     }

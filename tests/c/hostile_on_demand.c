@@ -246,7 +246,14 @@ static void refusals_are_told_once(ft_on_demand *queue)
     }
     EXPECT(FT_ERR_BUFFER, ft_on_demand_take_refused(queue, 9 * SECOND, refused, 1,
                                                     sizeof(refused[0]), &found));
+    if (found != 2)
+        exit(EXIT_FAILURE);
+    /* That call failed: the reservation is not over. */
     EXPECT(FT_OK, ft_on_demand_take_refused(queue, 0, refused, 2, sizeof(refused[0]), &found));
+    if (found != 0)
+        exit(EXIT_FAILURE);
+    EXPECT(FT_OK,
+           ft_on_demand_take_refused(queue, 9 * SECOND, refused, 2, sizeof(refused[0]), &found));
     if (found != 2 || refused[0].job != 12 || refused[1].job != 13 || refused[0].whose != 7
         || refused[0].limit != FT_LIMIT_ACCOUNT || refused[0].size != 0 || refused[0].waiting != 0)
         exit(EXIT_FAILURE);

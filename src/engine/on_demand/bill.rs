@@ -22,7 +22,7 @@ pub struct Bill {
     pub executed: u128,
     /// Seconds that it had reserved, whatever ran.
     pub reserved_secs: u128,
-    /// Both at the prices of the machine.
+    /// Both at the prices of the machine; `u128::MAX` where it is that much or more.
     pub amount: u128,
 }
 
@@ -45,6 +45,12 @@ impl Ledger {
         self.lines
             .insert((end, self.count), (account, machine, billed));
         self.count += 1;
+    }
+
+    /// Takes back what was added last; it ended at this moment.
+    pub fn take_last(&mut self, end: Micros) {
+        self.count -= 1;
+        self.lines.remove(&(end, self.count));
     }
 }
 
@@ -71,17 +77,18 @@ impl OnDemand {
         for (account, machine, billed) in lines.map(|(_, line)| *line) {
             let machine = &self.machines[machine as usize];
             let bill: &mut Bill = bills.entry((account, machine.name.clone())).or_default();
-            match billed {
+            let (units, price) = match billed {
                 Billed::Executed(micros) => {
                     bill.executed += u128::from(micros);
-                    let price = machine.prices.execution_microsecond;
-                    bill.amount += u128::from(micros) * u128::from(price);
+                    (micros, machine.prices.execution_microsecond)
                 }
                 Billed::Reserved(secs) => {
                     bill.reserved_secs += u128::from(secs);
-                    bill.amount += u128::from(secs) * u128::from(machine.prices.reserved_second);
+                    (secs, machine.prices.reserved_second)
                 }
-            }
+            };
+            let amount = u128::from(units) * u128::from(price);
+            bill.amount = bill.amount.saturating_add(amount);
         }
         bills
     }

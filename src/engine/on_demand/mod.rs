@@ -12,7 +12,7 @@
 //! | bills | [`OnDemand::bills`] |
 //!
 //! Times are microseconds since 1970 and come from the caller; an earlier moment than the latest
-//! one counts as the latest.
+//! one counts as the latest. A call that fails changes nothing, and no time passes.
 //!
 //! ```
 //! use fairtree::engine::on_demand::{NewJob, Next, OnDemand, Prices};
@@ -202,12 +202,14 @@ impl OnDemand {
         if self.jobs.contains_key(&new.id) {
             return Err(MachineError::JobTwice { job: new.id }.into());
         }
-        self.advance(now);
-        let reserved = self.reservation_now(machine);
-        let reservation = reserved.is_some_and(|reserved| reserved.owner == new.account);
-        if !reservation {
-            self.check_room(new.account, machine)?;
-        }
+        let reservation = self.at(now, |queue| {
+            let reserved = queue.reservation_now(machine);
+            let reservation = reserved.is_some_and(|reserved| reserved.owner == new.account);
+            match reservation {
+                true => Ok(true),
+                false => queue.check_room(new.account, machine).map(|()| false),
+            }
+        })?;
         let job = Job {
             account: new.account,
             machine,
@@ -293,6 +295,11 @@ impl OnDemand {
         std::mem::take(&mut self.refused)
     }
 
+    /// How many jobs [`OnDemand::refused`] will report at a moment; no time passes.
+    pub fn count_refused(&mut self, now: Micros) -> usize {
+        self.foreseen(now, |queue| queue.refused.len())
+    }
+
     /// What the machine is to do now; starts and halts nothing.
     ///
     /// # Errors
@@ -340,33 +347,38 @@ impl OnDemand {
     /// [`MachineError::UnknownJob`], [`MachineError::NotWaiting`], [`MachineError::Paused`],
     /// [`OnDemandError::Busy`].
     pub fn start(&mut self, id: u64, now: Micros) -> Result<(), OnDemandError> {
-        // First, as the job may be refused at the end of its reservation.
-        self.advance(now);
+        // The job may be refused at the end of its reservation.
+        let machine = self.at(now, |queue| queue.check_start(id))?;
+        self.leave_line(id);
+        let started = Some(self.now);
+        self.jobs.get_mut(&id).expect("a job that is known").started = started;
+        self.machines[machine as usize].running.push(id);
+        Ok(())
+    }
+
+    /// The machine of a waiting job that can start.
+    fn check_start(&self, id: u64) -> Result<u32, OnDemandError> {
         let job = self.job(id)?;
         if job.started.is_some() {
             return Err(MachineError::NotWaiting { job: id }.into());
         }
-        let machine = job.machine;
-        let name = || self.machines[machine as usize].name.clone();
-        if self.machines[machine as usize].paused {
+        let machine = &self.machines[job.machine as usize];
+        let name = || machine.name.clone();
+        if machine.paused {
             return Err(MachineError::Paused {
                 name: name(),
                 job: id,
             }
             .into());
         }
-        if let Some(running) = self.in_the_way(id) {
-            return Err(OnDemandError::Busy {
+        match self.in_the_way(id) {
+            Some(running) => Err(OnDemandError::Busy {
                 name: name(),
                 running,
                 job: id,
-            });
+            }),
+            None => Ok(job.machine),
         }
-        self.leave_line(id);
-        let started = Some(self.now);
-        self.jobs.get_mut(&id).expect("a job that is known").started = started;
-        self.machines[machine as usize].running.push(id);
-        Ok(())
     }
 
     fn stop(&mut self, id: u64) {
@@ -383,14 +395,14 @@ impl OnDemand {
     /// [`MachineError::UnknownJob`], [`MachineError::NotRunning`],
     /// [`OnDemandError::NotHalted`].
     pub fn halted(&mut self, id: u64, now: Micros) -> Result<(), OnDemandError> {
-        self.advance(now);
-        let job = self.job(id)?;
-        if job.started.is_none() {
-            return Err(MachineError::NotRunning { job: id }.into());
-        }
-        if job.queued.is_none() {
-            return Err(OnDemandError::NotHalted { job: id });
-        }
+        self.at(now, |queue| {
+            let job = queue.job(id)?;
+            match (job.started, job.queued) {
+                (None, _) => Err(MachineError::NotRunning { job: id }.into()),
+                (_, None) => Err(OnDemandError::NotHalted { job: id }),
+                _ => Ok(()),
+            }
+        })?;
         self.stop(id);
         self.wait(id);
         Ok(())
@@ -410,18 +422,21 @@ impl OnDemand {
         executed: Micros,
         now: Micros,
     ) -> Result<(), OnDemandError> {
-        self.advance(now);
-        let job = self.job(id)?;
-        let started = job.started.ok_or(MachineError::NotRunning { job: id })?;
-        let passed = self.now.saturating_sub(started);
-        if !(0..=passed).contains(&executed) {
-            return Err(MachineError::RanTooLong {
-                job: id,
-                executed,
-                passed,
+        self.at(now, |queue| {
+            let started = queue.job(id)?.started;
+            let started = started.ok_or(MachineError::NotRunning { job: id })?;
+            let passed = queue.now.saturating_sub(started);
+            match (0..=passed).contains(&executed) {
+                true => Ok(()),
+                false => Err(MachineError::RanTooLong {
+                    job: id,
+                    executed,
+                    passed,
+                }
+                .into()),
             }
-            .into());
-        }
+        })?;
+        let job = self.job(id)?;
         let (account, machine) = (job.account, job.machine);
         if job.queued.is_some() && executed > 0 && self.billed.counts(end, exit_code) {
             let billed = Billed::Executed(executed.unsigned_abs());
@@ -437,13 +452,25 @@ impl OnDemand {
     /// # Errors
     /// [`MachineError::UnknownJob`], [`MachineError::NotWaiting`].
     pub fn cancel(&mut self, id: u64, now: Micros) -> Result<(), OnDemandError> {
-        self.advance(now);
-        if self.job(id)?.started.is_some() {
-            return Err(MachineError::NotWaiting { job: id }.into());
-        }
+        self.at(now, |queue| match queue.job(id)?.started {
+            Some(_) => Err(MachineError::NotWaiting { job: id }.into()),
+            None => Ok(()),
+        })?;
         self.leave_line(id);
         self.jobs.remove(&id);
         Ok(())
+    }
+
+    /// How many jobs will wait for a machine at a moment, if nothing comes; no time passes.
+    ///
+    /// # Errors
+    /// [`MachineError::UnknownMachine`].
+    pub fn count_waiting(&mut self, machine: &str, now: Micros) -> Result<usize, OnDemandError> {
+        let at = self.machine(machine)? as usize;
+        Ok(self.foreseen(now, |queue| {
+            let found = &queue.machines[at];
+            found.in_reservation.len() + found.on_demand.len()
+        }))
     }
 
     /// The ids of all jobs that wait for a machine, first to last.

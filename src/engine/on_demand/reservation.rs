@@ -2,7 +2,7 @@
 
 use super::bill::{Billed, seconds};
 use super::error::OnDemandError;
-use super::{AccountId, OnDemand};
+use super::{AccountId, Job, OnDemand};
 use crate::engine::queue::{Micros, SECOND};
 
 /// A machine is an account's from `start` until before `end`.
@@ -29,10 +29,24 @@ impl OnDemand {
         now: Micros,
     ) -> Result<(), OnDemandError> {
         let at = self.machine(machine)?;
+        let made = Reservation {
+            machine: at,
+            owner,
+            start,
+            end,
+        };
+        self.at(now, |queue| queue.check(reservation, &made))?;
+        self.book(reservation, made);
+        Ok(())
+    }
+
+    /// Refuses a reservation that cannot be made now.
+    fn check(&self, reservation: u64, made: &Reservation) -> Result<(), OnDemandError> {
         if self.reservations.contains_key(&reservation) {
             return Err(OnDemandError::ReservationTwice { reservation });
         }
-        let micros = i128::from(end) - i128::from(start);
+        let (start, now) = (made.start, self.now);
+        let micros = i128::from(made.end) - i128::from(start);
         let fits = i64::try_from(micros).is_ok_and(|length| length > 0 && length % SECOND == 0);
         if !fits {
             return Err(OnDemandError::Length {
@@ -40,7 +54,6 @@ impl OnDemand {
                 micros,
             });
         }
-        let now = now.max(self.now);
         if start < now {
             return Err(OnDemandError::Past {
                 reservation,
@@ -48,22 +61,14 @@ impl OnDemand {
                 now,
             });
         }
-        let made = Reservation {
-            machine: at,
-            owner,
-            start,
-            end,
-        };
-        if let Some(other) = self.overlapping(&made) {
-            return Err(OnDemandError::Overlap {
+        match self.overlapping(made) {
+            Some(other) => Err(OnDemandError::Overlap {
                 reservation,
                 other,
-                name: machine.to_owned(),
-            });
+                name: self.machines[made.machine as usize].name.clone(),
+            }),
+            None => Ok(()),
         }
-        self.advance(now);
-        self.book(reservation, made);
-        Ok(())
     }
 
     /// One that is in the way of another.
@@ -89,15 +94,16 @@ impl OnDemand {
         reservation: u64,
         now: Micros,
     ) -> Result<(), OnDemandError> {
-        self.advance(now);
-        let found = self.reservations.get(&reservation).copied();
-        let found = found.ok_or(OnDemandError::UnknownReservation { reservation })?;
-        if found.start <= self.now {
-            let start = found.start;
-            return Err(OnDemandError::Begun { reservation, start });
-        }
-        self.drop_reservation(reservation, &found);
-        Ok(())
+        self.at(now, |queue| {
+            let found = queue.reservations.get(&reservation).copied();
+            let found = found.ok_or(OnDemandError::UnknownReservation { reservation })?;
+            if found.start <= queue.now {
+                let start = found.start;
+                return Err(OnDemandError::Begun { reservation, start });
+            }
+            queue.drop_reservation(reservation, &found);
+            Ok(())
+        })
     }
 
     fn drop_reservation(&mut self, reservation: u64, dropped: &Reservation) {
@@ -115,8 +121,40 @@ impl OnDemand {
     }
 
     /// Time passes: reservations end, and what is left of them becomes on-demand. Every call with
-    /// a moment does so first.
+    /// a moment does so first, unless it fails: then no time has passed.
     pub fn advance(&mut self, now: Micros) {
+        self.pass(now);
+    }
+
+    /// Calls `call` at a moment. Where that fails, the queue is as it was before; `call` has
+    /// changed nothing then.
+    pub(super) fn at<T>(
+        &mut self,
+        now: Micros,
+        call: impl FnOnce(&mut OnDemand) -> Result<T, OnDemandError>,
+    ) -> Result<T, OnDemandError> {
+        let passed = self.pass(now);
+        let result = call(self);
+        if result.is_err() {
+            self.undo(passed);
+        }
+        result
+    }
+
+    /// Looks at the queue as it will be at a moment, if nothing comes.
+    pub(super) fn foreseen<T>(&mut self, now: Micros, look: impl FnOnce(&OnDemand) -> T) -> T {
+        let passed = self.pass(now);
+        let seen = look(self);
+        self.undo(passed);
+        seen
+    }
+
+    fn pass(&mut self, now: Micros) -> Passed {
+        let mut passed = Passed {
+            since: self.now,
+            refused: self.refused.len(),
+            ..Passed::default()
+        };
         self.now = self.now.max(now);
         while let Some(&(end, reservation)) = self.ends.first().filter(|first| first.0 <= self.now)
         {
@@ -125,11 +163,31 @@ impl OnDemand {
             let secs = seconds(end - ended.start);
             let billed = Billed::Reserved(secs);
             self.ledger.add(end, ended.owner, ended.machine, billed);
+            passed.ended.push((reservation, ended));
             let left = std::mem::take(&mut self.machines[ended.machine as usize].in_reservation);
             for (_, id) in left {
+                passed.left.push((id, self.jobs[&id].clone()));
                 self.leave_over(id, end);
             }
         }
+        passed
+    }
+
+    /// Undoes [`OnDemand::pass`], right after it.
+    fn undo(&mut self, passed: Passed) {
+        for (id, job) in passed.left {
+            if self.jobs.contains_key(&id) {
+                self.leave_line(id);
+            }
+            self.jobs.insert(id, job);
+            self.wait(id);
+        }
+        for (id, reservation) in passed.ended.into_iter().rev() {
+            self.ledger.take_last(reservation.end);
+            self.book(id, reservation);
+        }
+        self.refused.truncate(passed.refused);
+        self.now = passed.since;
     }
 
     /// A job that waits when its reservation ends.
@@ -145,4 +203,16 @@ impl OnDemand {
             }
         }
     }
+}
+
+/// What changed when time passed.
+#[derive(Debug, Default)]
+struct Passed {
+    since: Micros,
+    /// How many jobs had been refused before.
+    refused: usize,
+    /// Reservations that ended.
+    ended: Vec<(u64, Reservation)>,
+    /// Jobs that waited then, as they were.
+    left: Vec<(u64, Job)>,
 }

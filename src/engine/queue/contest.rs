@@ -90,6 +90,16 @@ impl Contest {
         self.nodes[node as usize].used
     }
 
+    /// The most use of a node and those above it.
+    pub fn most_used(&self, node: u32) -> u128 {
+        let (mut at, mut most) = (node, 0);
+        while at != NONE {
+            most = most.max(self.used(at));
+            at = self.nodes[at as usize].parent;
+        }
+        most
+    }
+
     /// A job begins to wait.
     pub fn add(&mut self, node: u32, machine: u32, job: InLine) {
         let mut at = self.stand(node, machine);

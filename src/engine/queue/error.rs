@@ -73,6 +73,15 @@ pub enum QueueError {
         /// The job.
         job: u64,
     },
+    /// More use than is counted.
+    #[error(
+        "association {assoc}, or an account above it, could have used more than is counted: 2^126 \
+         units times microseconds"
+    )]
+    TooMuchUse {
+        /// The association.
+        assoc: AssocId,
+    },
     /// Machines, jobs or saved bytes of which every queue refuses this.
     #[error(transparent)]
     Machine(#[from] MachineError),

@@ -99,9 +99,9 @@ impl Future {
             self.ends.pop();
             let job = self.queue.job(at);
             self.idle.insert(job.machine);
-            let length = now - job.started.expect("it runs");
-            let ended = self.queue.end_at(at, EndState::Completed, 0, length, now);
-            ended.expect("it ran for so long");
+            let counts = self.queue.settings.outcomes.counts(EndState::Completed, 0);
+            self.queue.advance(now);
+            self.queue.close(at, now, counts);
             self.queue.forget(at);
         }
     }
@@ -112,4 +112,43 @@ fn end(queue: &Queue, at: u32) -> Micros {
     let job = queue.job(at);
     let length = i64::try_from(job.length()).unwrap_or(Micros::MAX);
     job.started.expect("it runs").saturating_add(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::queue::{NewJob, Settings};
+    use crate::tree::{Assoc, AssocKind, Shares, Tree};
+
+    /// A run that has lasted for longer than a signed number of microseconds can say.
+    #[test]
+    fn a_run_since_the_first_moment_ends_now() {
+        let row = |id, parent| Assoc {
+            id,
+            parent,
+            kind: AssocKind::Account,
+            shares: Shares::Raw(1),
+        };
+        let tree = Tree::from_rows([row(1, None), row(2, Some(1))]).unwrap();
+        let mut queue = Queue::new(&tree, Settings::default(), i64::MIN).unwrap();
+        queue.add_machine("m", 1).unwrap();
+        for id in [1, 2] {
+            let new = NewJob {
+                id,
+                assoc: 2,
+                machine: "m",
+                submit: 0,
+                nice: 0,
+                expected: Some(10),
+                limit: None,
+                rate: 1,
+            };
+            queue.add(&new).unwrap();
+        }
+        queue.start(1, i64::MIN).unwrap();
+        for now in [0, 5, i64::MAX] {
+            let found = queue.estimate("m", now).unwrap();
+            assert_eq!((found[0].job, found[0].start), (2, Some(now)));
+        }
+    }
 }

@@ -241,7 +241,7 @@ impl Queue {
     ///
     /// # Errors
     /// [`MachineError::UnknownJob`], [`MachineError::NotWaiting`], [`MachineError::Paused`],
-    /// [`QueueError::Busy`].
+    /// [`QueueError::Busy`], [`QueueError::TooMuchUse`].
     pub fn start(&mut self, id: u64, now: Micros) -> Result<(), QueueError> {
         let at = self.find(id)?;
         if self.job(at).started.is_some() {
@@ -249,9 +249,25 @@ impl Queue {
         }
         let machine = self.job(at).machine;
         self.machines[machine as usize].check(id)?;
+        self.check_use(at)?;
         self.advance(now);
         self.run(at, self.now);
         Ok(())
+    }
+
+    /// Refuses to start a job whose run could bring the use of a node beyond [`MOST_USE`].
+    ///
+    /// A run adds less than [`MOST_USE_OF_RUN`] in all, to each node that it is charged to. Where
+    /// every start was checked, the use of each node with as much for each running job is at most
+    /// [`MOST_USE`], and ends and time do not add to that.
+    fn check_use(&self, at: u32) -> Result<(), QueueError> {
+        let job = self.job(at);
+        let used = self.contest.most_used(job.node);
+        let running = self.running.len() as u128 + 1;
+        match used + running * MOST_USE_OF_RUN <= MOST_USE {
+            true => Ok(()),
+            false => Err(QueueError::TooMuchUse { assoc: job.assoc }),
+        }
     }
 
     /// A waiting job runs since `started`.
@@ -320,21 +336,7 @@ impl Queue {
         executed: Micros,
         now: Micros,
     ) -> Result<u32, QueueError> {
-        let (at, _) = self.find_running(id)?;
-        self.end_at(at, end, exit_code, executed, now)?;
-        Ok(at)
-    }
-
-    fn end_at(
-        &mut self,
-        at: u32,
-        end: EndState,
-        exit_code: u8,
-        executed: Micros,
-        now: Micros,
-    ) -> Result<(), QueueError> {
-        let job = self.job(at);
-        let (id, start) = (job.id, job.started.expect("it runs"));
+        let (at, start) = self.find_running(id)?;
         let passed = now.max(self.now).saturating_sub(start);
         if !(0..=passed).contains(&executed) {
             return Err(MachineError::RanTooLong {
@@ -345,29 +347,38 @@ impl Queue {
             .into());
         }
         self.advance(now);
+        self.close(
+            at,
+            start + executed,
+            self.settings.outcomes.counts(end, exit_code),
+        );
+        Ok(at)
+    }
+
+    /// A run that lasted until `end`, now or before, is over. `counts`: such ends count.
+    fn close(&mut self, at: u32, end: Micros, counts: bool) {
         let counted = self.running.remove(&at).expect("it runs");
         let &Job {
             node,
             machine,
             rate,
+            started,
             ..
         } = self.job(at);
         let run = Run {
             node,
-            start,
-            end: start + executed,
+            start: started.expect("it runs"),
+            end,
             rate,
         };
         self.machines[machine as usize].running -= 1;
-        let counts = self.settings.outcomes.counts(end, exit_code);
         let edges = self.history.edges();
         let behind = |edge: &Micros| if counts { run.behind(*edge) } else { 0 };
         let new: Vec<u128> = edges.iter().map(behind).collect();
         self.recharge(run.node, &counted, &new);
-        if counts && executed > 0 {
+        if counts && run.start < run.end {
             self.history.add(run, &[]);
         }
-        Ok(())
     }
 
     /// A waiting job is gone. One that runs is ended by [`Queue::finish`].
@@ -447,8 +458,8 @@ impl Queue {
     /// What an association stands at now; for one with `FairShare=parent` the account that shares
     /// for it. `None`: no node does, or it is not in the tree.
     pub fn standing(&mut self, assoc: AssocId, now: Micros) -> Option<Standing> {
-        self.advance(now);
         let node = self.competitors.of(self.tree.index_of(assoc)?)?;
+        self.advance(now);
         let competitor = &self.competitors.nodes[node as usize];
         let counted = self.contest.used(node);
         let edge = self.history.edges()[competitor.rule as usize];
@@ -479,6 +490,12 @@ impl Queue {
         node == above
     }
 }
+
+/// The most use of a node that is counted: units times microseconds.
+const MOST_USE: u128 = 1 << 126;
+
+/// More than one run can add: a length below 2^64 times a rate below 2^32.
+const MOST_USE_OF_RUN: u128 = 1 << 96;
 
 fn signed(used: u128) -> i128 {
     i128::try_from(used).expect("less than 2^127 units")

@@ -6,7 +6,7 @@ use super::error::QueueError;
 use super::history::Run;
 use super::job::Job;
 use super::machine::Machine;
-use super::{Counted, Micros, NewJob, Queue, Settings};
+use super::{Counted, MOST_USE, MOST_USE_OF_RUN, Micros, NewJob, Queue, Settings};
 use crate::tree::{AssocId, Tree};
 
 #[derive(Clone, Debug)]
@@ -33,8 +33,8 @@ impl Queue {
     /// Rebuilds the queue: O(n log n).
     ///
     /// # Errors
-    /// Those of [`Queue::new`] and, when the association of a job is gone or has no shares,
-    /// [`QueueError::UnknownAssoc`] and [`QueueError::NoShares`].
+    /// Those of [`Queue::new`]; when the association of a job is gone or has no shares,
+    /// [`QueueError::UnknownAssoc`] and [`QueueError::NoShares`]; [`QueueError::TooMuchUse`].
     pub fn change(&mut self, tree: &Tree, settings: Settings) -> Result<(), QueueError> {
         let parts = Parts {
             tree: tree.clone(),
@@ -85,6 +85,13 @@ impl Queue {
             .collect();
         let rules = rules.clone();
         let none = vec![0; rules.len()];
+        // As `Queue::check_use` leaves room for them.
+        let running = parts.jobs.iter().filter(|job| job.started.is_some());
+        let most = MOST_USE.saturating_sub(running.count() as u128 * MOST_USE_OF_RUN);
+        let check = |queue: &Queue, assoc, node| match queue.contest.most_used(node) <= most {
+            true => Ok(()),
+            false => Err(QueueError::TooMuchUse { assoc }),
+        };
         for (assoc, run) in parts.runs {
             let Ok(node) = queue.node(0, assoc) else {
                 continue;
@@ -94,6 +101,7 @@ impl Queue {
             let behind = edges.map(|(edge, summed)| if *summed { 0 } else { run.behind(*edge) });
             let behind: Vec<u128> = behind.collect();
             queue.recharge(node, &none, &behind);
+            check(&queue, assoc, node)?;
             queue.history.add(run, &summed);
         }
         for (assoc, moment, used) in parts.sums {
@@ -101,9 +109,13 @@ impl Queue {
                 .iter()
                 .position(|rule| *rule == Counted::Since(moment));
             if let (Ok(node), Some(rule)) = (queue.node(0, assoc), rule) {
+                if used > most {
+                    return Err(QueueError::TooMuchUse { assoc });
+                }
                 let mut by = none.clone();
                 by[rule] = used;
                 queue.recharge(node, &none, &by);
+                check(&queue, assoc, node)?;
                 queue.history.add_sum(rule, node, used);
             }
         }

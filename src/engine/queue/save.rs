@@ -121,12 +121,7 @@ fn read_parts(reader: &mut Reader<'_>) -> Result<Parts, Fault> {
 }
 
 fn read_sum(reader: &mut Reader<'_>) -> Result<(u32, i64, u128), Fault> {
-    let (assoc, moment, used) = (reader.u32()?, reader.i64()?, reader.u128()?);
-    // As many runs as could be, and sums of sums of them, still fit.
-    if used >> 95 > 0 {
-        return Err(damaged("more use than can be"));
-    }
-    Ok((assoc, moment, used))
+    Ok((reader.u32()?, reader.i64()?, reader.u128()?))
 }
 
 fn assoc(bytes: &mut Writer, row: &Assoc) {
@@ -320,6 +315,80 @@ mod tests {
                 queue.start(job, now).unwrap();
                 queue.requeue(job, EndState::Completed, 0, 0, now).unwrap();
             }
+        }
+    }
+
+    /// Two runs of the highest rate for all time from 1970 on.
+    #[test]
+    fn the_longest_and_widest_runs_are_saved_and_restored() {
+        let mut queue = queue();
+        let settings = Settings {
+            counted: Counted::Since(0),
+            ..Settings::default()
+        };
+        let tree = queue.tree().clone();
+        queue.change(&tree, settings).unwrap();
+        let before = queue.standing(3, 700).unwrap().used;
+        for id in [20, 21] {
+            let new = NewJob {
+                id,
+                assoc: 3,
+                machine: "wide",
+                submit: 0,
+                nice: 0,
+                expected: Some(1),
+                limit: None,
+                rate: u32::MAX,
+            };
+            if id == 20 {
+                queue.add_machine("wide", 2).unwrap();
+            }
+            queue.add(&new).unwrap();
+            queue.start(id, 700).unwrap();
+        }
+        let length = i64::MAX - 700;
+        for id in [20, 21] {
+            let end = EndState::Completed;
+            queue.finish(id, end, 0, length, i64::MAX).unwrap();
+        }
+        let used = queue.standing(3, 0).unwrap().used;
+        let both = 2 * u128::from(u32::MAX) * length as u128;
+        assert!(used >= before + both);
+        let mut restored = Queue::restore(&queue.save()).unwrap();
+        assert_eq!(restored.standing(3, 0).unwrap().used, used);
+    }
+
+    /// Sums as in bytes whose checksum is right.
+    #[test]
+    fn more_use_than_is_counted_is_refused_before_it_comes() {
+        let parts = |used| {
+            let mut parts = queue().parts();
+            parts.settings = Settings {
+                counted: Counted::Since(0),
+                ..Settings::default()
+            };
+            parts.jobs.iter_mut().for_each(|job| job.started = None);
+            (parts.runs, parts.moments) = (Vec::new(), vec![0]);
+            parts.sums = vec![(3, 0, used), (2, 0, used)];
+            parts
+        };
+        let most = 1 << 126;
+        let mut full = Queue::from_parts(parts(most)).unwrap();
+        let before = full.save();
+        let waits = full.positions("mé").unwrap()[0];
+        let refused = full.start(waits, i64::MAX).unwrap_err();
+        assert!(
+            matches!(refused, QueueError::TooMuchUse { .. }),
+            "{refused}"
+        );
+        assert_eq!(full.save(), before);
+        assert!(Queue::restore(&before).is_ok());
+        for more in [most + 1, u128::MAX] {
+            let refused = Queue::from_parts(parts(more)).unwrap_err();
+            assert!(
+                matches!(refused, QueueError::TooMuchUse { .. }),
+                "{refused}"
+            );
         }
     }
 
