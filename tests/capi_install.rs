@@ -175,6 +175,33 @@ fn the_command_comes_with_its_manual_and_completions() {
     assert_eq!(installation.files(), Vec::<PathBuf>::new());
 }
 
+/// As `systemd-analyze security` adds it up, of 10: what a service could do to its host.
+#[test]
+fn services_are_confined() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (unit, instance) in [
+        ("fairtree-capture.service", "fairtree-capture.service"),
+        ("fairtree-ledger@.service", "fairtree-ledger@fill.service"),
+    ] {
+        let source = crate_dir().join(format!("packaging/{unit}.in"));
+        let text = fs::read_to_string(source).expect(unit);
+        let path = folder.path().join(instance);
+        fs::write(&path, text.replace("@BINDIR@", "/usr/bin")).expect("written");
+        let mut analyze = Command::new("systemd-analyze");
+        analyze.args(["security", "--offline=true", "--no-pager", "--threshold=20"]);
+        match analyze.arg(&path).output() {
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stdout).into_owned();
+                assert!(output.status.success(), "{said}");
+            }
+            Err(error) => {
+                assert!(std::env::var_os("CI").is_none(), "systemd-analyze: {error}");
+                eprintln!("not tested: systemd-analyze: {error}");
+            }
+        }
+    }
+}
+
 /// Runs the commands of the guide for C programmers one after the other in a shell with a temporary
 /// home. `make` works in the checkout, with cargo's quick profile.
 #[test]

@@ -47,6 +47,7 @@ const PACKAGES: &[(Need, &str, &[&str])] = &[
         "run the Slurm of another Debian release",
         &["debootstrap"],
     ),
+    (Need::Test, "look into units of services", &["systemd"]),
     (
         Need::Test,
         "look at pages as a person would",

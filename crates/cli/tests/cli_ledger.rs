@@ -7,7 +7,10 @@ mod slurm;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use command::{Ran, fairtree, folder};
@@ -381,6 +384,42 @@ fn without_knowing_what_is_covered_nothing_is_filled_in() {
             ran.err
         );
     }
+}
+
+/// A file that this user may not read is not a damaged one. Root may read all: there the command runs
+/// as another user, as a copy that this one may execute.
+#[test]
+fn files_that_may_not_be_read_are_told_as_such() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    plugin(dir, &[(0, 1)]);
+    let mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
+    };
+    mode(dir, 0o755);
+    mode(&dir.join(OWN_FILE), 0);
+    let program = dir.join("fairtree");
+    fs::copy(env!("CARGO_BIN_EXE_fairtree"), &program).expect("a copy");
+    let is_root = fs::metadata(dir).expect("a folder").uid() == 0;
+    let ran = |args: &[&str]| {
+        let mut command = Command::new(&program);
+        command.arg("ledger").args(args).arg("--dir").arg(dir);
+        command.args(["--cluster", "hpc"]).stdin(Stdio::null());
+        if is_root {
+            command.uid(65534).gid(65534);
+        }
+        let ran = command.output().expect("it runs");
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        assert_eq!(ran.status.code(), Some(2));
+        (text(ran.stdout), text(ran.stderr))
+    };
+    let (_, why) = ran(&["fill", "--since", "2024-11-20", "--from", "-"]);
+    assert!(why.contains("Permission denied"), "{why}");
+    assert!(why.contains("run this as root or as the owner"), "{why}");
+    assert!(!why.contains("damaged"), "{why}");
+    let (table, why) = ran(&["show"]);
+    assert!(table.contains("priority_fairtree_ledger"), "{table}");
+    assert!(why.contains("1 of 1 files cannot be read"), "{why}");
 }
 
 /// A site of which scripts answer: `sacct` prints a file, and what it was asked goes into another.

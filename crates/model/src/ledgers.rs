@@ -2,18 +2,20 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use fairtree::usage::window::{History, OWN_FILE, QOS_FILE, label_of_file, source_file};
+use fairtree::usage::window::{
+    History, MAX_OWN_BYTES, MAX_SOURCE_BYTES, OWN_FILE, QOS_FILE, ReadError, label_of_file,
+    source_file,
+};
+use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
 use crate::folder::Folder;
 use crate::output;
-
-/// The largest file that is read, in bytes.
-pub const MAX_LEDGER_BYTES: u64 = 4 << 30;
 
 /// A ledger file, by whose use it holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,7 +154,7 @@ pub struct StoredLedger {
     /// Its length.
     pub bytes: u64,
     /// What it holds, or why that is not known.
-    pub history: Result<History, String>,
+    pub history: Result<History, ReadError>,
 }
 
 /// What the plugin adds to the name of its file of the pass before.
@@ -186,31 +188,28 @@ pub fn read_folder(folder: &Path) -> io::Result<Vec<StoredLedger>> {
 }
 
 fn read(path: &Path, file: LedgerFile) -> StoredLedger {
-    let bytes = read_bytes(path);
-    let len = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
-    let history = bytes
-        .map_err(|error| error.to_string())
-        .and_then(|bytes| History::load(&bytes).map_err(|error| error.to_string()));
+    let most = match file {
+        LedgerFile::Plugin | LedgerFile::PluginQos => MAX_OWN_BYTES,
+        _ => MAX_SOURCE_BYTES,
+    };
+    // A pipe does not keep us waiting.
+    let mut options = OpenOptions::new();
+    let options = options.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
+    let opened = options.open(path).and_then(|open| {
+        let found = open.metadata()?;
+        match found.is_file() {
+            true => Ok((open, found.len())),
+            false => Err(io::Error::other("it is no regular file")),
+        }
+    });
     let name = path.file_name().unwrap_or_default();
     StoredLedger {
         file,
         name: name.to_string_lossy().into_owned(),
-        bytes: len,
-        history,
-    }
-}
-
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?
-        .take(MAX_LEDGER_BYTES + 1)
-        .read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > MAX_LEDGER_BYTES {
-        true => Err(io::Error::other("it is longer than 4 GiB")),
-        false => Ok(bytes),
+        bytes: opened.as_ref().map_or(0, |(_, len)| *len),
+        history: opened
+            .map_err(ReadError::System)
+            .and_then(|(open, len)| History::read(open, len, most)),
     }
 }
 
@@ -219,12 +218,21 @@ fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
 /// that slurmctld can read it.
 ///
 /// # Errors
-/// Those of the file system; a cluster that no file can be named for.
+/// Those of the file system; a cluster that no file can be named for; a history that is longer than
+/// slurmctld reads.
 pub fn write(folder: &Path, file: &LedgerFile, history: &History) -> io::Result<()> {
     let name = file.name().ok_or_else(|| {
         let why = "the name of the cluster is empty, or too long for that of a file";
         io::Error::new(io::ErrorKind::InvalidInput, why)
     })?;
+    let bytes = history.save();
+    if bytes.len() as u64 > MAX_SOURCE_BYTES {
+        return Err(io::Error::other(format!(
+            "the history has {} bytes, and slurmctld reads {MAX_SOURCE_BYTES} at most: choose a \
+             coarser resolution or a shorter time",
+            bytes.len()
+        )));
+    }
     let folder = Folder::open(folder)?;
     let owner = match geteuid().is_root() {
         true => Some(folder.owner()?),
@@ -232,7 +240,7 @@ pub fn write(folder: &Path, file: &LedgerFile, history: &History) -> io::Result<
     };
     let name = OsStr::new(&name);
     output::replace_in(&folder, name, output::PRIVATE, owner, |out| {
-        out.write_all(&history.save())
+        out.write_all(&bytes)
     })
 }
 
@@ -284,14 +292,14 @@ mod tests {
         let files: Vec<_> = found.iter().map(|stored| stored.file.clone()).collect();
         assert_eq!(files, [LedgerFile::Plugin, LedgerFile::History, other]);
         let error = found[0].history.as_ref().expect_err("damaged");
-        assert_eq!(error, "byte 8: the bytes end here");
+        assert_eq!(error.to_string(), "byte 8: the bytes end here");
         assert_eq!(found[1].history.as_ref().expect("a history"), &history);
         assert_eq!(found[1].bytes, history.save().len() as u64);
         fs::remove_file(&plugin).expect("removed");
         fs::create_dir(&plugin).expect("a folder");
         let found = read_folder(folder.path()).expect("read");
         let error = found[0].history.as_ref().expect_err("a folder");
-        assert_eq!(error, "it is no regular file");
+        assert_eq!(error.to_string(), "it is no regular file");
         // That of the pass before counts where there is no other.
         let old = folder.path().join("priority_fairtree_ledger.old");
         fs::write(&old, history.save()).expect("written");

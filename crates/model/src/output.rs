@@ -81,7 +81,8 @@ pub fn replace_in(
         out.flush()?;
         drop(out);
         keep_mode(folder, name, owner, &file)?;
-        if let Some((user, group)) = owner {
+        let made = file.metadata()?;
+        if let Some((user, group)) = owner.filter(|owner| *owner != (made.uid(), made.gid())) {
             fchown(&file, Some(user), Some(group))?;
         }
         file.sync_all()?;

@@ -5,11 +5,13 @@
 
 use super::files::{self, Replacement};
 use super::times::old;
-use crate::usage::window::{History, OWN_FILE, QOS_FILE, label_of_file};
+use crate::usage::window::{
+    History, MAX_OWN_BYTES, MAX_SOURCE_BYTES, OWN_FILE, QOS_FILE, ReadError, label_of_file,
+};
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The own ledgers as they were loaded.
@@ -92,18 +94,32 @@ fn load_before(
 
 /// `None`: there is no such file.
 fn read(dir: &Path, name: &str, cluster: &str) -> Result<Option<History>, String> {
-    let bytes = match fs::read(dir.join(name)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("it cannot be read: {error}")),
+    let history = match read_file(&dir.join(name), MAX_OWN_BYTES) {
+        Ok(history) => history,
+        Err(ReadError::System(error)) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        Err(ReadError::System(error)) => return Err(format!("it cannot be read: {error}")),
+        Err(error) => return Err(error.to_string()),
     };
-    let history = History::load(&bytes).map_err(|error| error.to_string())?;
     match history.sources() {
         [source] if source.name == cluster => Ok(Some(history)),
         sources => {
             let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
             Err(format!("it is of {names:?}, not of {cluster:?}"))
         }
+    }
+}
+
+/// Reads a file of at most `most` bytes. A pipe does not keep us waiting.
+fn read_file(path: &Path, most: u64) -> Result<History, ReadError> {
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(libc::O_NONBLOCK);
+    let file = file.open(path)?;
+    let data = file.metadata()?;
+    match data.is_file() {
+        true => History::read(file, data.len(), most),
+        false => Err(io::Error::other("it is no regular file").into()),
     }
 }
 
@@ -189,7 +205,8 @@ impl Others {
             };
             there.insert(label.to_owned(), mark);
             if self.known.get(label) != Some(&mark) {
-                self.take(label, fs::read(entry.path()), cluster);
+                let history = read_file(&entry.path(), MAX_SOURCE_BYTES);
+                self.take(label, history, cluster);
             }
         }
         let gone = self
@@ -203,12 +220,13 @@ impl Others {
         self.known = there;
     }
 
-    fn take(&mut self, label: &str, bytes: io::Result<Vec<u8>>, cluster: &str) {
-        let bytes = bytes.map_err(|error| format!("it cannot be read: {error}"));
-        let history = bytes.and_then(|bytes| {
-            History::load(&bytes).map_err(|error| format!("it is damaged: {error}"))
-        });
-        match history {
+    fn take(&mut self, label: &str, history: Result<History, ReadError>, cluster: &str) {
+        let why = |error| match error {
+            ReadError::System(error) => format!("it cannot be read: {error}"),
+            ReadError::Content(error) => format!("it is damaged: {error}"),
+            error => format!("it is {error}"),
+        };
+        match history.map_err(why) {
             Ok(history) => {
                 let of_own = |name: &str| name == cluster;
                 let mut sources = history.sources().iter();
@@ -361,5 +379,37 @@ mod tests {
         let news = others.news();
         assert!(news.changed.is_empty());
         assert_eq!(news.gone, ["two"]);
+    }
+
+    /// Sparse files: to read them would take their length of memory.
+    #[test]
+    fn long_files_are_not_read() {
+        let folder = Folder::new("ledger-long");
+        let file = source_file("x").unwrap();
+        let mut others = Others::default();
+        for (begins, len, why) in [
+            (&b""[..], 5 << 30, "it is longer than 268435456 bytes"),
+            (b"FTLEDGER", 5 << 30, "it is longer than 268435456 bytes"),
+            (
+                b"",
+                200 << 20,
+                "it is damaged: byte 0: bad magic number: no ledger",
+            ),
+        ] {
+            folder.write(&file, begins);
+            let long = OpenOptions::new().write(true).open(folder.0.join(&file));
+            long.unwrap().set_len(len).unwrap();
+            others.look(&folder.0, "hpc", true);
+            assert_eq!(
+                others.news().complaints,
+                [format!(
+                    "the history x is not taken: {why}; what it had before stays"
+                )]
+            );
+        }
+        let long = fs::File::create(folder.0.join(OWN_FILE)).unwrap();
+        long.set_len(5 << 30).unwrap();
+        let own = load(&folder.0, "hpc");
+        assert!(own.complaints[0].contains("is damaged (longer than 4294967296 bytes); it is now"));
     }
 }

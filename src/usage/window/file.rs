@@ -27,7 +27,7 @@ use super::span::{MAX_TIME, Spans};
 use super::{LeafKey, RunId, Source, Window, WindowError, WindowLedger};
 use crate::tree::AssocIndex;
 
-const MAGIC: &[u8; 8] = b"FTLEDGER";
+pub(super) const MAGIC: &[u8; 8] = b"FTLEDGER";
 
 /// The latest format; all up to this one are read.
 pub const VERSION: u32 = 2;

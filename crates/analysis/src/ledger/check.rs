@@ -82,7 +82,7 @@ pub fn check_files(
         let history = match &each.history {
             Ok(history) => history,
             Err(problem) => {
-                tell(problem.clone());
+                tell(problem.to_string());
                 continue;
             }
         };

@@ -120,7 +120,7 @@ fn file(stored: &StoredLedger, now: i64) -> FileOverview {
         running: history.map_or(0, |history| history.open_runs() as u64),
         billing_secs: history.map_or(0.0, billing),
         bytes: stored.bytes,
-        problem: history.err().cloned(),
+        problem: history.err().map(ToString::to_string),
     }
 }
 

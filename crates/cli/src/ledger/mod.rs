@@ -3,7 +3,7 @@
 mod records;
 mod settings;
 
-use std::io::{BufWriter, Write, stdout};
+use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::args::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, ShowArgs};
 use crate::bill::{moment, refused};
 use crate::message::Messages;
 use crate::{Failure, Outcome, terminal, told};
-use fairtree::usage::window::WindowError;
+use fairtree::usage::window::{ReadError, WindowError};
 use fairtree_analysis::ledger::{
     Filler, LedgerCheck, LedgerRules, Times, check_files, check_sums, overview, sums_needed,
 };
@@ -100,6 +100,21 @@ fn task(args: &FillArgs, messages: &Messages) -> Result<Task, Failure> {
     })
 }
 
+/// Why nothing can be filled in beside a file of the plugin's.
+fn unread(path: &Path, why: &ReadError) -> Failure {
+    let instead = match why {
+        ReadError::System(error) if error.kind() == ErrorKind::PermissionDenied => {
+            "; run this as root or as the owner of the file"
+        }
+        ReadError::System(_) => "",
+        _ => "; slurmctld sets a damaged file aside when it starts",
+    };
+    Failure::Usage(format!(
+        "{}: {why}\nhint: what it covers is not known, so nothing can be filled in{instead}",
+        path.display()
+    ))
+}
+
 /// Fills what the plugin does not cover.
 fn fill(args: &FillArgs, messages: &Messages) -> Result<Outcome, Failure> {
     let task = task(args, messages)?;
@@ -115,13 +130,8 @@ fn fill(args: &FillArgs, messages: &Messages) -> Result<Outcome, Failure> {
         }
         Some(stored) => {
             let path = task.site.folder.join(&stored.name);
-            let history = stored.history.as_ref().map_err(|why| {
-                Failure::Usage(format!(
-                    "{}: {why}\nhint: what it covers is not known, so nothing can be filled in; \
-                     slurmctld sets a damaged file aside when it starts",
-                    path.display()
-                ))
-            })?;
+            let history = stored.history.as_ref();
+            let history = history.map_err(|why| unread(&path, why))?;
             let source = &history.sources()[0];
             if source.name != *cluster {
                 return Err(Failure::Usage(format!(
@@ -263,7 +273,17 @@ fn show(args: &ShowArgs) -> Result<Outcome, Failure> {
         false => write_overview(&mut out, &overview, terminal::table_width())?,
     }
     out.flush()?;
-    Ok(Outcome::Done)
+    let unread = stored
+        .iter()
+        .filter(|stored| matches!(stored.history, Err(ReadError::System(_))));
+    match unread.count() {
+        0 => Ok(Outcome::Done),
+        files => Err(Failure::Usage(format!(
+            "{}: {files} of {} files cannot be read: what they cover is not known",
+            site.folder.display(),
+            stored.len()
+        ))),
+    }
 }
 
 /// Verifies files.
