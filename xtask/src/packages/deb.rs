@@ -173,7 +173,9 @@ fn abi() -> Result<String> {
 /// Lists the crates in the command, with their licenses.
 fn crates() -> Result<String> {
     let mut cargo = cargo_in_checkout();
-    cargo.args(["tree", "--package", "fairtree-cli", "--edges", "normal"]);
+    // Macros run while it is compiled.
+    let edges = "normal,no-proc-macro";
+    cargo.args(["tree", "--package", "fairtree-cli", "--edges", edges]);
     cargo.args(["--prefix", "none", "--locked", "--format", "{p} {l}"]);
     let listed = checked(&mut cargo)?;
     let foreign = listed
@@ -187,4 +189,38 @@ fn crates() -> Result<String> {
         text.push('\n');
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every crate has one of the licenses that the file names, and each of those has a crate.
+    #[test]
+    fn the_licenses_of_crates_are_named() {
+        let copyright = project::root().join("packaging/debian/copyright");
+        let text = fs::read_to_string(copyright).expect("copyright");
+        let named = ["MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "Zlib"];
+        let comment = text.split("Files: *").next().expect("a comment");
+        for word in comment.split([' ', ',', '.', '\n']) {
+            let is_license = ["BSD", "ISC", "Unicode", "MPL"]
+                .iter()
+                .any(|name| word.starts_with(name));
+            assert!(!is_license || named.contains(&word), "{word}");
+        }
+        let crates = crates().expect("cargo tree");
+        let crates: Vec<&str> = crates.lines().skip(2).collect();
+        assert!(crates.len() > 50, "{crates:?}");
+        let has = |line: &str, license: &str| {
+            let words = line.split([' ', '/', '(', ')']);
+            words.skip(2).any(|word| word == license)
+        };
+        for line in &crates {
+            assert!(named.iter().any(|license| has(line, license)), "{line}");
+        }
+        for license in named {
+            assert!(comment.contains(license), "{license}");
+            assert!(crates.iter().any(|line| has(line, license)), "{license}");
+        }
+    }
 }

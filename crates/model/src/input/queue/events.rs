@@ -299,7 +299,8 @@ impl Fields<'_> {
     fn rate(&self, key: &str) -> Result<u32, InputError> {
         let found = self.get(key).and_then(Value::as_u64);
         let found = found.and_then(|rate| u32::try_from(rate).ok());
-        found.ok_or_else(|| self.refused(key, format!("a whole number from 0 to {}", u32::MAX)))
+        let found = found.filter(|rate| *rate > 0);
+        found.ok_or_else(|| self.refused(key, format!("a whole number from 1 to {}", u32::MAX)))
     }
 
     fn exit_code(&self, key: &str) -> Result<u8, InputError> {

@@ -291,6 +291,11 @@ fn events_that_are_refused() {
             "4294967295",
         ),
         (
+            r#"{"event": "submit", "job": 1, "account": "a", "machine": "m", "limit": 1, "rate": 0}"#,
+            "1:75",
+            "from 1 to 4294967295",
+        ),
+        (
             r#"{"event": "finish", "job": 1, "outcome": "RUNNING"}"#,
             "1:31",
             "one of COMPLETED, CANCELLED",
