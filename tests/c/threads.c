@@ -62,6 +62,21 @@ static void one_round(const struct shared *shared, uint32_t own_id)
     ft_tree_free(copy);
 }
 
+/* Saves and restores a queue over the shared tree. */
+static void save_and_restore(const struct shared *shared)
+{
+    uint8_t bytes[1024];
+    size_t length = 0;
+    ft_queue *queue = NULL;
+    ft_queue *restored = NULL;
+
+    check(ft_queue_new(shared->tree, NULL, 0, &queue));
+    check(ft_queue_save(queue, bytes, sizeof(bytes), &length));
+    check(ft_queue_restore(bytes, length, &restored));
+    ft_queue_free(restored);
+    ft_queue_free(queue);
+}
+
 struct task {
     const struct shared *shared;
     uint32_t own_id;
@@ -70,8 +85,10 @@ struct task {
 static void *work(void *argument)
 {
     const struct task *task = (const struct task *)argument;
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < ROUNDS; i++) {
+        save_and_restore(task->shared);
         one_round(task->shared, task->own_id);
+    }
     return NULL;
 }
 
