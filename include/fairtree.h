@@ -1282,41 +1282,51 @@ typedef struct {
  */
 typedef struct {
     /**
-     * Age factor times PriorityWeightAge.
+     * Age factor times PriorityWeightAge. The factor is the seconds since accrue_time over those of
+     * PriorityMaxAge, at most 1; 0 where accrue_time is 0, 1 otherwise where PriorityMaxAge is 0.
      */
     double age;
     /**
-     * Association factor times PriorityWeightAssoc.
+     * Association factor times PriorityWeightAssoc. The factor is the priority of the association
+     * over the highest of all; with NO_NORMAL_ASSOC the priority itself.
      */
     double assoc;
     /**
-     * Fair-share factor times PriorityWeightFairshare.
+     * Fair-share factor times PriorityWeightFairshare: ft_fairshare.fs_factor of the association,
+     * 0..1.
      */
     double fairshare;
     /**
-     * Job size factor times PriorityWeightJobSize. NaN, and with it the sum (priority 4294967295,
+     * Job size factor times PriorityWeightJobSize. With n nodes and c CPUs of the job, N and C of
+     * the site, and t minutes of time limit the factor, 0..1, is (n/N + c/C) / 2, or n/N where c is
+     * 0; with PriorityFavorSmall 1 minus that; with SMALL_RELATIVE_TO_TIME max(n C/N, c) / t / C,
+     * and with both 1 minus that. NaN, and with it the sum (priority 4294967295,
      * overflow 1), under compat=slurm with SMALL_RELATIVE_TO_TIME for a job of 0 CPUs, 0 nodes and
      * a time limit of 0: Slurm divides 0 by 0.
      */
     double job_size;
     /**
-     * Partition factor times PriorityWeightPartition.
+     * Partition factor times PriorityWeightPartition. The factor is the PriorityJobFactor of the
+     * partition over the highest of all; with NO_NORMAL_PART the PriorityJobFactor itself.
      */
     double partition;
     /**
-     * QOS factor times PriorityWeightQOS.
+     * QOS factor times PriorityWeightQOS. The factor is the priority of the QOS over the highest of
+     * all; with NO_NORMAL_QOS the priority itself.
      */
     double qos;
     /**
-     * Sum of the TRES factors, each times its weight in PriorityWeightTRES.
+     * Sum of the TRES factors, each times its weight in PriorityWeightTRES. A factor is the job's
+     * count of the TRES over that of its partition, 0 where either is 0 or unknown; with
+     * NO_NORMAL_TRES the count itself.
      */
     double tres;
     /**
-     * Site factor.
+     * Site factor, in points.
      */
     int32_t site;
     /**
-     * Nice value.
+     * Nice value, in points.
      */
     int32_t nice;
     /**
@@ -1720,8 +1730,9 @@ FT_MUST_USE const char *ft_status_str(int32_t status);
  * destructor of thread-specific data (pthread_key_create) it may be empty after a failure, too:
  * the library's own data of the thread may be gone by then.
  *
- * Returns a string that is valid until this thread's next ft_ call that returns a status;
- * never NULL. Copy it to keep it.
+ * Returns a string that is valid until the second call of this thread after this one that fails;
+ * never NULL. So both may be arguments of one call, as in printf("%d %s", ft_x(), ft_last_error()),
+ * but C may evaluate the latter first: then it is of the call before. Copy the string to keep it.
  * Threads: any; each has a last error of its own.
  */
 FT_MUST_USE

@@ -287,8 +287,25 @@ impl From<UsageError> for Failure {
     }
 }
 
+/// Sentences of a thread. A sentence stays where it is until two further calls have failed: so C may
+/// evaluate `f(ft_x(), ft_last_error())` in any order.
+#[derive(Default)]
+struct Sentences {
+    kept: [CString; 2],
+    /// Which of them is of the last call; `None`: it succeeded.
+    last: Option<usize>,
+    /// Where the next one goes.
+    next: usize,
+}
+
+impl Sentences {
+    fn last(&self) -> &CStr {
+        self.last.map_or(c"", |at| &self.kept[at])
+    }
+}
+
 thread_local! {
-    static LAST: RefCell<CString> = RefCell::default();
+    static SENTENCES: RefCell<Sentences> = RefCell::default();
 }
 
 /// Stores `sentence` as the last error of this thread; empty after success.
@@ -296,8 +313,19 @@ thread_local! {
 /// Does nothing in a thread that is being torn down.
 pub(super) fn remember(sentence: String) {
     // C strings end at the first NUL: NULs in names are removed.
-    let sentence = CString::new(sentence.replace('\0', "")).unwrap_or_default();
-    let _ = LAST.try_with(|last| last.replace(sentence));
+    let sentence = match sentence.is_empty() {
+        true => None,
+        false => Some(CString::new(sentence.replace('\0', "")).unwrap_or_default()),
+    };
+    let _ = SENTENCES.try_with(|sentences| {
+        let mut sentences = sentences.borrow_mut();
+        let at = sentences.next;
+        sentences.last = sentence.map(|sentence| {
+            sentences.kept[at] = sentence;
+            sentences.next = 1 - at;
+            at
+        });
+    });
 }
 
 /// The fixed sentence for a status, in English without a full stop.
@@ -321,14 +349,16 @@ pub extern "C" fn ft_status_str(status: i32) -> *const c_char {
 /// destructor of thread-specific data (pthread_key_create) it may be empty after a failure, too:
 /// the library's own data of the thread may be gone by then.
 ///
-/// Returns a string that is valid until this thread's next ft_ call that returns a status;
-/// never NULL. Copy it to keep it.
+/// Returns a string that is valid until the second call of this thread after this one that fails;
+/// never NULL. So both may be arguments of one call, as in printf("%d %s", ft_x(), ft_last_error()),
+/// but C may evaluate the latter first: then it is of the call before. Copy the string to keep it.
 /// Threads: any; each has a last error of its own.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn ft_last_error() -> *const c_char {
     guard::value("ft_last_error", c"".as_ptr(), || {
-        LAST.try_with(|last| last.borrow().as_ptr())
+        SENTENCES
+            .try_with(|sentences| sentences.borrow().last().as_ptr())
             .unwrap_or(c"".as_ptr())
     })
 }
@@ -356,5 +386,21 @@ mod tests {
         // SAFETY: the string lives until this thread's next call.
         let kept = unsafe { CStr::from_ptr(ft_last_error()) };
         assert_eq!(kept, c"ab");
+    }
+
+    #[test]
+    fn a_sentence_stays_until_the_second_failure() {
+        // SAFETY: each is read before the second failure after it.
+        let text = |at| unsafe { CStr::from_ptr(at) };
+        remember("first".into());
+        let first = ft_last_error();
+        remember(String::new());
+        assert_eq!((text(ft_last_error()), text(first)), (c"", c"first"));
+        remember("second".into());
+        let second = ft_last_error();
+        assert_eq!((text(second), text(first)), (c"second", c"first"));
+        remember(String::new());
+        remember("third".into());
+        assert_eq!((text(ft_last_error()), text(second)), (c"third", c"second"));
     }
 }

@@ -132,25 +132,35 @@ unsafe impl Plain for BatchRow {}
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PricedRow {
-    /// Age factor times PriorityWeightAge.
+    /// Age factor times PriorityWeightAge. The factor is the seconds since accrue_time over those of
+    /// PriorityMaxAge, at most 1; 0 where accrue_time is 0, 1 otherwise where PriorityMaxAge is 0.
     pub age: f64,
-    /// Association factor times PriorityWeightAssoc.
+    /// Association factor times PriorityWeightAssoc. The factor is the priority of the association
+    /// over the highest of all; with NO_NORMAL_ASSOC the priority itself.
     pub assoc: f64,
-    /// Fair-share factor times PriorityWeightFairshare.
+    /// Fair-share factor times PriorityWeightFairshare: ft_fairshare.fs_factor of the association,
+    /// 0..1.
     pub fairshare: f64,
-    /// Job size factor times PriorityWeightJobSize. NaN, and with it the sum (priority 4294967295,
+    /// Job size factor times PriorityWeightJobSize. With n nodes and c CPUs of the job, N and C of
+    /// the site, and t minutes of time limit the factor, 0..1, is (n/N + c/C) / 2, or n/N where c is
+    /// 0; with PriorityFavorSmall 1 minus that; with SMALL_RELATIVE_TO_TIME max(n C/N, c) / t / C,
+    /// and with both 1 minus that. NaN, and with it the sum (priority 4294967295,
     /// overflow 1), under compat=slurm with SMALL_RELATIVE_TO_TIME for a job of 0 CPUs, 0 nodes and
     /// a time limit of 0: Slurm divides 0 by 0.
     pub job_size: f64,
-    /// Partition factor times PriorityWeightPartition.
+    /// Partition factor times PriorityWeightPartition. The factor is the PriorityJobFactor of the
+    /// partition over the highest of all; with NO_NORMAL_PART the PriorityJobFactor itself.
     pub partition: f64,
-    /// QOS factor times PriorityWeightQOS.
+    /// QOS factor times PriorityWeightQOS. The factor is the priority of the QOS over the highest of
+    /// all; with NO_NORMAL_QOS the priority itself.
     pub qos: f64,
-    /// Sum of the TRES factors, each times its weight in PriorityWeightTRES.
+    /// Sum of the TRES factors, each times its weight in PriorityWeightTRES. A factor is the job's
+    /// count of the TRES over that of its partition, 0 where either is 0 or unknown; with
+    /// NO_NORMAL_TRES the count itself.
     pub tres: f64,
-    /// Site factor.
+    /// Site factor, in points.
     pub site: i32,
-    /// Nice value.
+    /// Nice value, in points.
     pub nice: i32,
     /// The priority, 1..4294967295; 0: held.
     pub priority: u32,
