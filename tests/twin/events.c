@@ -331,6 +331,42 @@ static void plan(const twin_line *line)
 		job->start_time = twin_clock_now() + twin_word_i64(line, "start", 0);
 }
 
+/* Priorities that backfill took into its queue, by job. */
+static struct {
+	uint32_t job_id;
+	uint32_t priority;
+} queued[64];
+static size_t queued_len;
+
+/* Backfill takes a waiting job into its queue, with its priority, and lets others have the locks. */
+static void queue(const twin_line *line)
+{
+	job_record_t *job = twin_job(twin_arg_u32(line));
+
+	if (!job || !is_waiting(job) ||
+	    queued_len == sizeof(queued) / sizeof(queued[0]))
+		return;
+	queued[queued_len].job_id = job->job_id;
+	queued[queued_len++].priority = job->priority;
+}
+
+/*
+ * Backfill looks at the jobs of its queue, in this order, and gives each the priority that
+ * it had there; held ones are passed over.
+ */
+static void write_back(const twin_line *line)
+{
+	(void)line;
+	for (size_t i = 0; i < queued_len; i++) {
+		job_record_t *job = twin_job(queued[i].job_id);
+
+		if (job && is_waiting(job) && job->priority &&
+		    (!TWIN_KEEPS_DIRECT || !job->direct_set_prio))
+			job->priority = queued[i].priority;
+	}
+	queued_len = 0;
+}
+
 twin_event twin_job_event(const char *verb)
 {
 	static const struct {
@@ -347,6 +383,7 @@ twin_event twin_job_event(const char *verb)
 		{ "limit", limit },	{ "split", split },
 		{ "pretend", pretend },	{ "preempt", preempt },
 		{ "plan", plan },	{ "try", try_limits },
+		{ "queue", queue },	{ "write_back", write_back },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

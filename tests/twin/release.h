@@ -76,6 +76,9 @@ typedef priority_factors_object_t twin_factors;
 #else
 #define twin_job_name_step(job) ((void)(job))
 #endif
+/* Backfill leaves a priority that an administrator set while it had let go of its locks. */
+#define TWIN_KEEPS_DIRECT (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 3))
+
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
 #define twin_row_job(row) ((row)->step_id.job_id)
 #else

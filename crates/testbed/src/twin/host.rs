@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 
 use xtask::installation::Installation;
 use xtask::project;
+use xtask::release::Release;
 use xtask::source;
 
 use super::life::Life;
@@ -112,6 +113,11 @@ impl Host {
                 .iter()
                 .fold(self, |host, setting| host.with("--conf", setting)),
         }
+    }
+
+    /// The release that it is built for.
+    pub fn release(&self) -> &Release {
+        self.installation.release()
     }
 
     /// Slurm's own plugin of this release.

@@ -196,3 +196,68 @@ pub fn ends_that_nobody_reports_are_learned(host: &Host, plugin: &Path) -> Resul
     }
     Ok(())
 }
+
+/// Backfill gives jobs the priorities that they had before it let others have the locks: those of the
+/// order before. They last until the next pass, which writes the order again; where they come while a
+/// pass is under way, until the one after it. Until 26.05.3 backfill also gives a job the priority from
+/// before an administrator set one. Expected: picking by hand.
+///
+/// # Errors
+/// Another order; the host fails.
+pub fn what_backfill_writes_back_lasts_a_pass(host: &Host, plugin: &Path) -> Result<()> {
+    let begun = || {
+        let mut life = site("PriorityParameters=order=strict");
+        for job in [submit(1, 4), submit(2, 4), submit(3, 5), submit(4, 5)] {
+            life.push(job);
+        }
+        life.push("setprio 4 prio=77");
+        life.push("pass 300");
+        for line in [
+            "queue 2",
+            "queue 3",
+            "queue 4",
+            "start 1",
+            "setprio 4 prio=88",
+        ] {
+            life.push(line);
+        }
+        life
+    };
+    // All have used nothing: by submission. Then the first user has used something.
+    let (before, after) = ([1, 2, 3], [3, 2]);
+    let in_order = |life: &Life, jobs: &[u32]| -> Result<bool> {
+        let numbers = priorities(host, plugin, life, jobs)?;
+        Ok(numbers.is_sorted_by(|a, b| a > b))
+    };
+    let mut life = begun();
+    life.push("pass 300");
+    ensure!(in_order(&life, &after)?, "without backfill");
+    life.push("write_back");
+    ensure!(in_order(&life, &before[1..])?, "right after backfill");
+    // A job that comes then has its place in the order of the pass.
+    life.push(submit(5, 5));
+    ensure!(in_order(&life, &[5, 2])?, "a job that comes then");
+    life.push("pass 300");
+    ensure!(in_order(&life, &[3, 5, 2])?, "the pass after backfill");
+    let set = priorities(host, plugin, &life, &[4])?;
+    let kept = match host.release().numbers() >= [26, 5, 3] {
+        true => 88.0,
+        false => 77.0,
+    };
+    ensure!(set == [kept], "an administrator's: {set:?}");
+    // Backfill goes on in the middle of the pass, wherever the pass lets go of its locks.
+    for nth in 1.. {
+        let mut life = begun();
+        life.push(format!("during {nth} write_back"));
+        life.push("pass 300");
+        let last = life.lines.len();
+        let dump = host.play(plugin, &life, Some((last, last)))?;
+        if dump.lines.iter().any(|line| line.starts_with("~ never")) {
+            ensure!(nth > 3, "a pass of {nth} points");
+            return Ok(());
+        }
+        life.push("pass 300");
+        ensure!(in_order(&life, &after)?, "the pass after backfill at {nth}");
+    }
+    Ok(())
+}

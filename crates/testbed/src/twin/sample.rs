@@ -123,9 +123,9 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
         .collect()
 }
 
-fn of_policies(bed: &'static Bed) -> [Trial; 9] {
+fn of_policies(bed: &'static Bed) -> [Trial; 10] {
     type Test = fn(&Host, &Path) -> Result<()>;
-    let tests: [(&str, Test); 9] = [
+    let tests: [(&str, Test); 10] = [
         ("orders::numbers_are_no_sums", orders::numbers_are_no_sums),
         (
             "orders::every_job_gets_its_number",
@@ -138,6 +138,10 @@ fn of_policies(bed: &'static Bed) -> [Trial; 9] {
         (
             "orders::ends_that_nobody_reports_are_learned",
             orders::ends_that_nobody_reports_are_learned,
+        ),
+        (
+            "orders::what_backfill_writes_back_lasts_a_pass",
+            orders::what_backfill_writes_back_lasts_a_pass,
         ),
         (
             "windows::a_reset_counts_where_a_job_ends",
