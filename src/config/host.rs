@@ -2,8 +2,7 @@
 
 use super::tres_weights::parse_tres_weights;
 use super::{
-    Config, ConfigBuilder, ConfigError, Host, PolicyFile, PriorityFlags, PriorityParameters,
-    ResetPeriod, ValueError,
+    Config, ConfigBuilder, ConfigError, Host, PriorityFlags, PriorityParameters, ResetPeriod,
 };
 use crate::compat::Release;
 
@@ -62,8 +61,7 @@ impl Config {
     /// The same with a policy file: `read` gives the text of a file by its path, or why it cannot.
     ///
     /// # Errors
-    /// As [`Config::from_host`], those of [`PolicyFile::parse`], a file that cannot be read, and a
-    /// key that stands in both.
+    /// As [`Config::from_host`], and those of [`PriorityParameters::with_policy_file`].
     pub fn from_host_reading(
         host: &HostConfig<'_>,
         release: Release,
@@ -75,17 +73,8 @@ impl Config {
             .map_err(|error| error.of("PriorityUsageResetPeriod"))?;
         let tres = parse_tres_weights(host.priority_weight_tres)
             .map_err(|error| error.of("PriorityWeightTRES"))?;
-        let mut parameters = PriorityParameters::parse(host.priority_params, Some(release))?;
-        let mut accounts = Vec::new();
-        if let Some(path) = parameters.policy.take() {
-            let text = read(&path).map_err(|why| {
-                let error = ValueError::new(&path, format!("a file that can be read: {why}"));
-                error.of("PriorityParameters policy")
-            })?;
-            let file = PolicyFile::parse(&text, &path, Some(release))?;
-            parameters = parameters.with(&file.parameters)?;
-            accounts = file.accounts;
-        }
+        let parameters = PriorityParameters::parse(host.priority_params, Some(release))?;
+        let (parameters, accounts) = parameters.with_policy_file(Some(release), read)?;
         let config = Config {
             accounts,
             ..Config::default()
@@ -207,10 +196,13 @@ mod tests {
         assert_eq!(config.accounts[0].minutes, Some(5));
         for (text, error) in [
             ("rank = 'x'", "/etc/policy.toml:1:1: key"),
-            ("[accounts.a]\nminutes = 5", "PriorityParameters minutes"),
+            (
+                "[accounts.a]\nminutes = 1_0",
+                "/etc/policy.toml:1:11: accounts.a.minutes: found \"1_0\"",
+            ),
             (
                 "[accounts.a]\nplan = 'half_life'",
-                "PriorityParameters plan",
+                "/etc/policy.toml:1:11: accounts.a.plan: found \"half_life\"",
             ),
         ] {
             let found = read(text).unwrap_err().to_string();

@@ -40,6 +40,7 @@ pub use reset::ResetPeriod;
 pub use slurm_conf::{Include, SlurmConfReader};
 
 use crate::compat::Compat;
+use parameters::resolution;
 
 /// Everything that decides factors and priorities, in slurm.conf's words.
 ///
@@ -166,24 +167,43 @@ impl Config {
         self.parameters = parameters;
     }
 
-    /// Checks the ranges that the types leave open.
+    /// Checks the ranges that the types leave open, for a C program.
     ///
     /// # Errors
-    /// `FairShareDampeningFactor` or `PriorityCalcPeriod` of 0; in `PriorityWeightTRES` a name
-    /// that is empty or has blanks, or a weight that is not finite; beside `compat=slurm`, what
-    /// stock does not have; what is not carried out yet.
+    /// The first of [`Config::refusals`].
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.validate_for(Host::Engine)
     }
 
     /// The same where another host carries the settings out.
     fn validate_for(&self, host: Host) -> Result<(), ConfigError> {
+        self.refusals(host).into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Everything in these settings that a host refuses; empty: it takes them. Plugin, C library,
+    /// command and linter ask this function alone.
+    ///
+    /// `FairShareDampeningFactor` or `PriorityCalcPeriod` of 0; in `PriorityWeightTRES` a name
+    /// that is empty or has blanks, or a weight that is not finite; beside `compat=slurm`, what
+    /// stock does not have; [`Config::short_windows`]; what the host does not carry out yet. Each
+    /// quotes the value as it was written.
+    ///
+    /// ```
+    /// use fairtree::config::{Config, Host, PriorityParameters};
+    /// let parameters = PriorityParameters::parse("resolution=1-0", None).unwrap();
+    /// let config = Config { parameters, ..Config::default() };
+    /// let refusals = config.refusals(Host::Plugin);
+    /// assert_eq!(refusals[0].setting, "PriorityParameters resolution");
+    /// assert_eq!(refusals[0].value, "1-0");
+    /// ```
+    pub fn refusals(&self, host: Host) -> Vec<ConfigError> {
+        let mut found = Vec::new();
         if self.fair_share_dampening_factor == 0 {
             let error = ValueError::new("0", "a whole number from 1 to 65535");
-            return Err(error.of("FairShareDampeningFactor"));
+            found.push(error.of("FairShareDampeningFactor"));
         }
         if self.priority_calc_period_secs == 0 {
-            return Err(ValueError::new("0", "a time above 0").of("PriorityCalcPeriod"));
+            found.push(ValueError::new("0", "a time above 0").of("PriorityCalcPeriod"));
         }
         for (name, weight) in &self.priority_weight_tres {
             if name.is_empty() || name.contains(char::is_whitespace) || !weight.is_finite() {
@@ -191,30 +211,47 @@ impl Config {
                     format!("{name}={weight}"),
                     "a name without blanks and a finite number",
                 );
-                return Err(error.of("PriorityWeightTRES"));
+                found.push(error.of("PriorityWeightTRES"));
             }
         }
-        self.parameters.check_stock(self.compat)?;
-        self.check_windows()?;
-        self.check_carried_out(host)
+        found.extend(self.parameters.beyond_compat(self.compat));
+        found.extend(self.short_windows());
+        found.extend(self.not_carried_out(host));
+        found
     }
 
-    /// A window has room for one bucket at least.
-    fn check_windows(&self) -> Result<(), ConfigError> {
-        let plans = self.accounts.iter().filter_map(|row| row.plan);
-        let resolution_secs = self.resolution_secs();
-        for model in plans.chain([self.usage()]) {
-            let UsageModel::Window { length_secs } = model else {
-                continue;
-            };
-            if length_secs < resolution_secs {
-                let allowed = format!("a window of {resolution_secs} s (resolution) or more");
-                return Err(
-                    ValueError::new(model.to_string(), allowed).of("PriorityParameters usage")
-                );
+    /// The refusals of windows without room for one bucket: that of `usage=`, and plans of accounts.
+    pub fn short_windows(&self) -> Vec<ConfigError> {
+        let least = self.resolution_secs();
+        let is_short = |model: UsageModel| match model {
+            UsageModel::Window { length_secs } => length_secs < least,
+            UsageModel::HalfLife | UsageModel::Total { .. } => false,
+        };
+        let allowed = match self.parameters.written("resolution") {
+            given if given.is_empty() => {
+                format!(
+                    "a window of {}, the default of resolution=, or more",
+                    resolution::DEFAULT
+                )
             }
-        }
-        Ok(())
+            given => format!("a window of {given}, which resolution= gives, or more"),
+        };
+        let of_usage = is_short(self.usage()).then(|| {
+            let written = self.parameters.written("usage");
+            ValueError::new(written, &allowed).of("PriorityParameters usage")
+        });
+        let plans = self
+            .accounts
+            .iter()
+            .filter(|row| row.plan.is_some_and(is_short));
+        let of_plans = plans.map(|row| {
+            let error = ValueError::new(row.written("plan"), &allowed).of(row.setting("plan"));
+            ConfigError {
+                place: Some(row.place.clone()),
+                ..error
+            }
+        });
+        of_usage.into_iter().chain(of_plans).collect()
     }
 
     /// True where the weights of factors that reach 1 add up to more than 4294967295, so that

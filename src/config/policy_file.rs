@@ -44,6 +44,20 @@ pub struct AccountPolicy {
     pub plan: Option<UsageModel>,
     /// Where the table begins.
     pub place: Place,
+    /// `minutes` and `plan` as they are written, for messages; empty where they are not given.
+    written: [String; 2],
+}
+
+impl AccountPolicy {
+    /// The name of one of [`ACCOUNT_KEYS`] of this account in messages.
+    pub(super) fn setting(&self, key: &str) -> String {
+        format!("accounts.{}.{key}", self.account)
+    }
+
+    /// The value of `minutes` or `plan` as it is written; empty where it is not given.
+    pub(super) fn written(&self, key: &str) -> &str {
+        &self.written[usize::from(key == "plan")]
+    }
 }
 
 /// The most minutes that an account can have: 1,900,000 years of one CPU.
@@ -184,6 +198,7 @@ impl<'a> Reader<'a> {
             minutes: None,
             plan: None,
             place: self.place(at),
+            written: Default::default(),
         };
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_unstable_by_key(|(key, _)| key.span().start);
@@ -198,11 +213,13 @@ impl<'a> Reader<'a> {
                     let allowed = format!("a whole number from 0 to {MOST_MINUTES}");
                     account.minutes =
                         Some(number.ok_or_else(|| self.refused(value, &allowed, &of_key))?);
+                    self.text[value.span()].clone_into(&mut account.written[0]);
                 }
                 "plan" => {
                     let value = self.value(value, &of_key)?;
                     let plan = parameters::usage_model(&value.text);
                     account.plan = Some(plan.map_err(|error| self.wrong(&value, error, &of_key))?);
+                    account.written[1] = value.text.into_owned();
                 }
                 other => {
                     let allowed = format!("one of {ACCOUNT_KEYS}");

@@ -47,13 +47,22 @@ pub struct KeyInfo {
 /// field has the name of its file.
 macro_rules! keys {
     ($($module:ident: $key:ident,)+) => {
-        /// The value of `PriorityParameters`; `None`: not given.
-        #[derive(Clone, Debug, Default, PartialEq)]
+        /// The value of `PriorityParameters`; `None`: not given. Two are equal where their keys have
+        /// the same meaning, however they were written.
+        #[derive(Clone, Debug, Default)]
         pub struct PriorityParameters {
             $(
                 #[doc = concat!("`", stringify!($module), "=`, where it is given.")]
                 pub $module: Option<<$module::$key as Key>::Value>,
             )+
+            /// The values as they were written, by key, for messages.
+            pub(in crate::config) written: std::collections::BTreeMap<&'static str, String>,
+        }
+
+        impl PartialEq for PriorityParameters {
+            fn eq(&self, other: &PriorityParameters) -> bool {
+                $(self.$module == other.$module)&&+
+            }
         }
 
         /// Every key, in the order of the table.
@@ -75,10 +84,25 @@ macro_rules! keys {
                 host: Option<Release>,
             ) -> Option<Result<bool, ValueError>> {
                 $(if <$module::$key as Key>::NAME.eq_ignore_ascii_case(name) {
-                    let value = <$module::$key as Key>::parse(value, host);
-                    return Some(value.map(|value| self.$module.replace(value).is_none()));
+                    let read = <$module::$key as Key>::parse(value, host);
+                    return Some(read.map(|read| {
+                        self.written.insert(<$module::$key as Key>::NAME, value.to_owned());
+                        self.$module.replace(read).is_none()
+                    }));
                 })+
                 None
+            }
+
+            /// The value of a key as it was written; as Rust prints it, in lower case, where a program
+            /// set it, and empty where it is not given.
+            pub(in crate::config) fn written(&self, key: &str) -> String {
+                if let Some(text) = self.written.get(key) {
+                    return text.clone();
+                }
+                $(if let Some(value) = self.$module.as_ref().filter(|_| <$module::$key as Key>::NAME == key) {
+                    return format!("{value:?}").to_lowercase();
+                })+
+                String::new()
             }
 
             /// The first key that is given in both.
@@ -91,8 +115,11 @@ macro_rules! keys {
 
             /// What either gives; both give no key.
             fn or(self, other: PriorityParameters) -> PriorityParameters {
+                let mut written = other.written;
+                written.extend(self.written);
                 PriorityParameters {
                     $($module: self.$module.or(other.$module),)+
+                    written,
                 }
             }
 

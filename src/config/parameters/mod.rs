@@ -25,6 +25,7 @@ pub(crate) mod usage;
 
 use self::key::Key;
 use super::error::{ConfigError, ValueError};
+use super::policy_file::{AccountPolicy, PolicyFile};
 use crate::compat::{Compat, Release};
 
 pub use counts::{CountedEnd, Counts, EndState};
@@ -121,31 +122,48 @@ impl PriorityParameters {
         match self.given_twice(file) {
             None => Ok(self.or(file.clone())),
             Some(key) => {
-                let error = ValueError::new(key, "each key once, there or in the policy file");
-                Err(error.of(format!("PriorityParameters {key}")))
+                let (here, there) = (self.written(key), file.written(key));
+                let allowed = format!(
+                    "each key once, here or in the policy file, which has {key} = \"{there}\""
+                );
+                Err(ValueError::new(here, allowed).of(format!("PriorityParameters {key}")))
             }
         }
     }
 
-    /// Refuses what stock does not have where it is followed.
+    /// These parameters with those of the policy file that they name, and the accounts of that file;
+    /// without `policy=` these alone. `read`: the text of a file by its path, or why it cannot be read.
     ///
     /// # Errors
-    /// Names the keys.
-    pub(super) fn check_stock(&self, compat: Compat) -> Result<(), ConfigError> {
+    /// A file that cannot be read, those of [`PolicyFile::parse`], and a key that both give.
+    pub fn with_policy_file(
+        mut self,
+        host: Option<Release>,
+        read: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<(PriorityParameters, Vec<AccountPolicy>), ConfigError> {
+        let Some(path) = self.policy.take() else {
+            return Ok((self, Vec::new()));
+        };
+        let text = read(&path).map_err(|why| {
+            let error = ValueError::new(&path, format!("a file that can be read: {why}"));
+            error.of("PriorityParameters policy")
+        })?;
+        let file = PolicyFile::parse(&text, &path, host)?;
+        Ok((self.with(&file.parameters)?, file.accounts))
+    }
+
+    /// The refusal of what stock does not have, where stock is followed: it names the keys.
+    pub(super) fn beyond_compat(&self, compat: Compat) -> Option<ConfigError> {
         let beyond = self.beyond_stock();
-        match compat {
-            Compat::Slurm(_) if !beyond.is_empty() => {
-                let error = ValueError::new(
-                    "slurm",
-                    format!(
-                        "compat=documented beside {}: Slurm's own plugin has nothing like it",
-                        beyond.join(", ")
-                    ),
-                );
-                Err(error.of("PriorityParameters compat"))
-            }
-            Compat::Slurm(_) | Compat::Documented => Ok(()),
+        if !compat.is_slurm() || beyond.is_empty() {
+            return None;
         }
+        let allowed = format!(
+            "compat=documented beside {}: Slurm's own plugin has nothing like it",
+            beyond.join(", ")
+        );
+        let error = ValueError::new(self.written("compat"), allowed);
+        Some(error.of("PriorityParameters compat"))
     }
 }
 
@@ -257,7 +275,7 @@ mod tests {
     fn stock_has_some_values_only() {
         let check = |text: &str| {
             let parameters = parse(text).unwrap();
-            parameters.check_stock(parameters.compat.unwrap_or_default())
+            parameters.beyond_compat(parameters.compat.unwrap_or_default())
         };
         for text in [
             "compat=slurm,calc_period=10,max_lock_ms=11",
@@ -266,10 +284,11 @@ mod tests {
             "compat=documented,usage=window:28-0,order=strict",
             "usage=window:28-0,order=strict",
         ] {
-            assert_eq!(check(text), Ok(()), "{text}");
+            assert_eq!(check(text), None, "{text}");
         }
-        let error = check("order=strict,compat=slurm:22.05.8,usage=window:28-0").unwrap_err();
+        let error = check("order=strict,compat=slurm:22.05.8,usage=window:28-0").unwrap();
         assert_eq!(error.setting, "PriorityParameters compat");
+        assert_eq!(error.value, "slurm:22.05.8");
         assert!(error.allowed.contains("beside usage, order"), "{error}");
         for text in [
             "resolution=1-0",
@@ -277,7 +296,7 @@ mod tests {
             "policy=/x",
             "tiers=qos",
         ] {
-            assert!(check(&format!("compat=slurm,{text}")).is_err(), "{text}");
+            assert!(check(&format!("compat=slurm,{text}")).is_some(), "{text}");
         }
     }
 }

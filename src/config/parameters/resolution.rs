@@ -11,11 +11,14 @@ pub struct Resolution;
 /// Where the key is not given.
 pub(crate) const DEFAULT_SECS: u32 = 3600;
 
+/// The same as it is written.
+pub(crate) const DEFAULT: &str = "1:00:00";
+
 impl Key for Resolution {
     type Value = u32;
     const NAME: &'static str = "resolution";
     const FORM: &'static str = "a time from 0:01 (a second) to 1-0 (a day)";
-    const DEFAULT: &'static str = "1:00:00";
+    const DEFAULT: &'static str = DEFAULT;
     const MEANING: &'static str = "length of a bucket of the ledger that windows read";
 
     fn parse(text: &str, _: Option<Release>) -> Result<u32, ValueError> {

@@ -133,11 +133,10 @@ pub(super) fn site(args: &PlaceArgs, need: Need, now: i64) -> Result<Site, Failu
 
 /// What PriorityParameters and its policy file say together of ledgers.
 fn both(told: PriorityParameters, file: PriorityParameters) -> PriorityParameters {
-    PriorityParameters {
-        usage: told.usage.or(file.usage),
-        resolution: told.resolution.or(file.resolution),
-        counts: told.counts.or(file.counts),
-        scope: told.scope.or(file.scope),
-        ..PriorityParameters::default()
-    }
+    let mut both = PriorityParameters::default();
+    both.usage = told.usage.or(file.usage);
+    both.resolution = told.resolution.or(file.resolution);
+    both.counts = told.counts.or(file.counts);
+    both.scope = told.scope.or(file.scope);
+    both
 }
