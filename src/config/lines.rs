@@ -5,9 +5,10 @@
 //! - A line is `Key=Value` with blanks allowed around `=`. A value with blanks stands in double
 //!   quotes. Keys are letters, digits, `_` and `.`; `+=`, `-=`, `*=` and `/=` are `=` to slurmctld's
 //!   settings.
-//! - `include FILE` stands for the lines of that file.
+//! - `include FILE`, without blanks before it, stands for the lines of that file.
 //!
-//! Source: slurm.conf(5), "DESCRIPTION".
+//! Source: slurm.conf(5), "DESCRIPTION"; slurmctld 22.05.8 on lines that are neither
+//! (`tests/common/starts.rs`).
 
 use super::error::Place;
 
@@ -30,7 +31,12 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statement {
     /// `include FILE`.
-    Include(Word),
+    Include {
+        /// The file, as written.
+        file: Word,
+        /// What follows on the line, blanks trimmed; Slurm refuses a line where this is not empty.
+        rest: Word,
+    },
     /// `Key=Value` and the rest of the line.
     Setting {
         /// The key, as written.
@@ -63,6 +69,25 @@ impl Word {
         }
     }
 
+    /// The end of a list `Key=Value Key=Value` from the first part on that has not this form, blanks
+    /// trimmed; empty: all of it has.
+    pub fn after_pairs(&self) -> Word {
+        let places = self.places.iter().zip(self.text.chars());
+        let glyphs = places.map(|(&(line, column), char)| Glyph { char, line, column });
+        let line = Line {
+            glyphs: glyphs.collect(),
+            number: self.places[0].0,
+        };
+        let mut at = 0;
+        loop {
+            let start = line.skip(at, is_blank);
+            match line.value(line.key_end(start)) {
+                Some((_, after)) if line.key_end(start) > start => at = after,
+                _ => return line.trimmed(start),
+            }
+        }
+    }
+
     /// The place of the character `offset` of this word in `file`; beyond its end, the end.
     pub fn place(&self, file: &str, offset: usize) -> Place {
         let last = self.places.len() - 1;
@@ -73,6 +98,11 @@ impl Word {
             column,
         }
     }
+}
+
+/// True for what C's isspace takes for a blank in its own locale; a no-break space is none.
+fn is_blank(char: char) -> bool {
+    matches!(char, ' ' | '\t'..='\r')
 }
 
 /// Splits a file into lines, empty ones left out.
@@ -90,7 +120,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = Line> {
                 }
             }
             strip_escapes(&mut glyphs);
-            if glyphs.iter().any(|glyph| !glyph.char.is_whitespace()) {
+            if glyphs.iter().any(|glyph| !is_blank(glyph.char)) {
                 return Some(Line {
                     glyphs,
                     number: index + 1,
@@ -118,7 +148,7 @@ fn take_physical(glyphs: &mut Vec<Glyph>, line: usize, text: &str) -> bool {
     let blanks = glyphs[start..]
         .iter()
         .rev()
-        .take_while(|glyph| glyph.char.is_whitespace())
+        .take_while(|glyph| is_blank(glyph.char))
         .count();
     let end = glyphs.len() - blanks;
     let backslashes = glyphs[start..end]
@@ -149,14 +179,18 @@ impl Line {
 
     /// What the line says.
     pub fn statement(&self) -> Statement {
-        let start = self.skip(0, char::is_whitespace);
-        let key_end = self.skip(start, |c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+        let start = self.skip(0, is_blank);
+        let key_end = self.key_end(start);
         if key_end > start {
             let word = self.word(start, key_end);
-            if word.text.eq_ignore_ascii_case("include") && self.is_blank(key_end) {
-                let from = self.skip(key_end, char::is_whitespace);
-                let to = self.skip(from, |c| !c.is_whitespace());
-                return Statement::Include(self.word(from, to));
+            let includes = start == 0 && word.text.eq_ignore_ascii_case("include");
+            if includes && self.is_blank(key_end) {
+                let from = self.skip(key_end, is_blank);
+                let to = self.skip(from, |c| !is_blank(c));
+                return Statement::Include {
+                    file: self.word(from, to),
+                    rest: self.trimmed(to),
+                };
             }
             if let Some((value, after)) = self.value(key_end) {
                 return Statement::Setting {
@@ -169,23 +203,28 @@ impl Line {
         Statement::Other(self.trimmed(start))
     }
 
+    /// The end of the key that begins at `start`; `start` where none does.
+    fn key_end(&self, start: usize) -> usize {
+        self.skip(start, |c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
+    }
+
     /// The value after the key that ends at `at`, and where it ends itself.
     fn value(&self, at: usize) -> Option<(Word, usize)> {
-        let mut at = self.skip(at, char::is_whitespace);
+        let mut at = self.skip(at, is_blank);
         if matches!(self.char(at), Some('-' | '*' | '+' | '/')) {
             at += 1;
         }
         if self.char(at) != Some('=') {
             return None;
         }
-        let from = self.skip(at + 1, char::is_whitespace);
+        let from = self.skip(at + 1, is_blank);
         if self.char(from) == Some('"') {
             let to = self.skip(from + 1, |c| c != '"');
             if self.char(to).is_some() && (to + 1 == self.glyphs.len() || self.is_blank(to + 1)) {
                 return Some((self.word(from + 1, to), to + 1));
             }
         }
-        let to = self.skip(from, |c| !c.is_whitespace());
+        let to = self.skip(from, |c| !is_blank(c));
         (to > from).then(|| (self.word(from, to), to))
     }
 
@@ -194,7 +233,7 @@ impl Line {
     }
 
     fn is_blank(&self, at: usize) -> bool {
-        self.char(at).is_some_and(char::is_whitespace)
+        self.char(at).is_some_and(is_blank)
     }
 
     fn skip(&self, from: usize, wanted: impl Fn(char) -> bool) -> usize {
@@ -203,9 +242,9 @@ impl Line {
     }
 
     fn trimmed(&self, from: usize) -> Word {
-        let from = self.skip(from, char::is_whitespace);
+        let from = self.skip(from, is_blank);
         let rest = &self.glyphs[from..];
-        let blanks = rest.iter().rev().take_while(|g| g.char.is_whitespace());
+        let blanks = rest.iter().rev().take_while(|g| is_blank(g.char));
         self.word(from, self.glyphs.len() - blanks.count())
     }
 
@@ -253,6 +292,7 @@ mod tests {
         assert_eq!(value("Key=a\\\\b"), "a\\b");
         assert_eq!(value("Key==x"), "=x");
         assert_eq!(value("Key=\"a"), "\"a");
+        assert_eq!(value("Key=a\u{a0}b"), "a\u{a0}b");
     }
 
     #[test]
@@ -262,6 +302,27 @@ mod tests {
             (key.as_str(), value.as_str(), rest.as_str()),
             ("PartitionName", "a", "Nodes=b  Priority=3")
         );
+    }
+
+    #[test]
+    fn pairs_end_at_what_is_not_one() {
+        for (text, left, column) in [
+            ("A=a Nodes=b  Priority = 3 ", "", 0),
+            ("A=a Reason=\"x y\" State=DOWN", "", 0),
+            ("A=a Nodes=b junk CPUs=2", "junk CPUs=2", 13),
+            ("A=a CPUs=", "CPUs=", 5),
+            ("A=a Reason=\"x\"y z", "z", 17),
+            ("A=a = 3", "= 3", 5),
+        ] {
+            let Statement::Setting { rest, .. } = lines(text).next().unwrap().statement() else {
+                panic!("{text}");
+            };
+            let found = rest.after_pairs();
+            assert_eq!(found.text, left, "{text}");
+            if !left.is_empty() {
+                assert_eq!(found.place("f", 0).column, column, "{text}");
+            }
+        }
     }
 
     #[test]
@@ -295,10 +356,15 @@ mod tests {
     #[test]
     fn includes_and_other_lines() {
         let statement = |text: &str| lines(text).next().unwrap().statement();
-        let Statement::Include(file) = statement("Include /etc/slurm/nodes.conf # x") else {
+        let Statement::Include { file, rest } = statement("Include /etc/slurm/nodes.conf # x")
+        else {
             panic!()
         };
-        assert_eq!(file.text, "/etc/slurm/nodes.conf");
+        assert_eq!((&*file.text, &*rest.text), ("/etc/slurm/nodes.conf", ""));
+        let Statement::Include { rest, .. } = statement("include a b c") else {
+            panic!()
+        };
+        assert_eq!((&*rest.text, rest.place("f", 0).column), ("b c", 11));
         for text in [
             "{% if x %}",
             "Key",
@@ -307,6 +373,7 @@ mod tests {
             "= 5",
             "-",
             "PriorityWeightAge 5",
+            " include a",
         ] {
             assert!(matches!(statement(text), Statement::Other(_)), "{text}");
         }

@@ -35,7 +35,7 @@ pub use parameters::{
     CountedEnd, Counts, EndState, Expect, KEYS, KeyInfo, Order, PriorityParameters, Scope, Tiers,
     UsageModel,
 };
-pub use policy_file::{AccountPolicy, MOST_MINUTES, PolicyFile};
+pub use policy_file::{AccountPolicy, MOST_MINUTES, MOST_POLICY_BYTES, PolicyFile};
 pub use reset::ResetPeriod;
 pub use slurm_conf::{Include, SlurmConfReader};
 

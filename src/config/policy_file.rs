@@ -49,6 +49,15 @@ pub struct AccountPolicy {
 }
 
 impl AccountPolicy {
+    /// The refusal of this account where the site does not have it.
+    pub fn unknown(&self) -> ConfigError {
+        let error = ValueError::new(&self.account, "an account of the site").of("accounts");
+        ConfigError {
+            place: Some(self.place.clone()),
+            ..error
+        }
+    }
+
     /// The name of one of [`ACCOUNT_KEYS`] of this account in messages.
     pub(super) fn setting(&self, key: &str) -> String {
         format!("accounts.{}.{key}", self.account)
@@ -62,6 +71,9 @@ impl AccountPolicy {
 
 /// The most minutes that an account can have: 1,900,000 years of one CPU.
 pub const MOST_MINUTES: u64 = 1_000_000_000_000;
+
+/// The longest policy file, in bytes: some ten thousand accounts.
+pub const MOST_POLICY_BYTES: usize = 4 << 20;
 
 /// The keys of an account's table.
 const ACCOUNT_KEYS: &str = "minutes, plan";
@@ -105,15 +117,8 @@ impl PolicyFile {
     /// The first account that does not, with its place.
     pub fn check_accounts(&self, is_account: impl Fn(&str) -> bool) -> Result<(), ConfigError> {
         let mut accounts = self.accounts.iter();
-        match accounts.find(|account| !is_account(&account.account)) {
-            None => Ok(()),
-            Some(unknown) => {
-                let error = ValueError::new(&unknown.account, "an account of the site");
-                let mut error = error.of("accounts");
-                error.place = Some(unknown.place.clone());
-                Err(error)
-            }
-        }
+        let unknown = accounts.find(|account| !is_account(&account.account));
+        unknown.map_or(Ok(()), |account| Err(account.unknown()))
     }
 }
 

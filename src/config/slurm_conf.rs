@@ -134,7 +134,7 @@ impl SlurmConfReader {
         let mut includes = Vec::new();
         for line in lines::lines(text) {
             match line.statement() {
-                Statement::Include(file) => includes.push(Include {
+                Statement::Include { file, .. } => includes.push(Include {
                     place: file.place(name, 0),
                     file: file.text,
                 }),

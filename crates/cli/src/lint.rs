@@ -56,6 +56,7 @@ fn options(args: &LintArgs) -> Result<Options, Failure> {
     let given = args.release.as_deref();
     options.release = given.map(|text| release("--release", text)).transpose()?;
     options.plugins = Some(plugins);
+    options.now = Some(jiff::Zoned::now().datetime());
     options.accounts = args.accounts.as_deref().map(accounts).transpose()?;
     for rule in &args.allow {
         let allowed = options.allow(rule);

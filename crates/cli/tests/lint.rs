@@ -45,6 +45,51 @@ fn nothing_found_is_exit_code_0() {
 }
 
 #[test]
+fn notes_alone_are_exit_code_0() {
+    let ran = lint(&["crates/lint/tests/bad/no-limits.conf"]);
+    assert!(
+        out(&ran).ends_with("0 errors, 0 warnings, 1 note\n"),
+        "{}",
+        out(&ran)
+    );
+    assert_eq!(ran.status.code(), Some(0));
+}
+
+#[test]
+fn a_file_that_is_not_a_slurm_conf_is_exit_code_1() {
+    let ran = lint(&["/etc/passwd"]);
+    assert!(
+        out(&ran).contains("/etc/passwd:1:1: error[line-unparsed]"),
+        "{}",
+        out(&ran)
+    );
+    assert_eq!(ran.status.code(), Some(1));
+}
+
+// The file is there and names a date of the next century.
+#[test]
+fn the_policy_and_the_clock_are_asked() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cli_lint_policy");
+    fs::create_dir_all(&folder).expect("a folder");
+    let policy = folder.join("policy.toml");
+    let conf = folder.join("slurm.conf");
+    let text = format!(
+        "PriorityType=priority/fairtree\nPriorityParameters=policy={}\n",
+        policy.display()
+    );
+    fs::write(&conf, text).expect("written");
+    let check = || lint(&[conf.to_str().expect("UTF-8")]);
+    let _ = fs::remove_file(&policy);
+    assert!(out(&check()).contains("slurm.conf:2:20: error[policy-unread]"));
+    fs::write(&policy, "usage = 'total:2126-01-01'\n").expect("written");
+    assert!(out(&check()).contains("slurm.conf:2:20: warning[total-in-future]"));
+    fs::write(&policy, "counts = ['COMPLETED']\n").expect("written");
+    let ran = check();
+    assert!(out(&ran).contains("PriorityParameters counts does not take \"COMPLETED\""));
+    assert_eq!(ran.status.code(), Some(1));
+}
+
+#[test]
 fn options_reach_the_rules() {
     let file = "crates/lint/tests/bad/reset-now.conf";
     assert_eq!(lint(&["--allow", "reset-now", file]).status.code(), Some(0));

@@ -3,7 +3,7 @@
 use super::options::Options;
 use fairtree::compat::Release;
 use fairtree::config::{
-    Config, ConfigError, Include, PolicyFile, PriorityFlags, PriorityParameters, ResetPeriod,
+    Config, ConfigError, Include, PriorityFlags, PriorityParameters, ResetPeriod,
 };
 use fairtree::config::{number, time, tres_weights};
 use fairtree::priority::Factor;
@@ -51,9 +51,8 @@ pub(super) struct EffectiveSettings<'a> {
     pub(super) config: Config,
     /// All but `DEFAULT`.
     pub(super) partitions: Vec<Partition>,
-    /// The policy file, or why it is refused; its keys and accounts are in `config`. `None`:
-    /// there is none, or it cannot be read here.
-    pub(super) policy: Option<Result<PolicyFile, ConfigError>>,
+    /// Why the policy file is refused; `None`: its keys and accounts are in `config`, or there is none.
+    pub(super) bad_policy: Option<ConfigError>,
 }
 
 /// The weights with one number.
@@ -67,19 +66,14 @@ impl<'a> EffectiveSettings<'a> {
         fetch: &mut dyn FnMut(&Include) -> Result<String, String>,
     ) -> EffectiveSettings<'a> {
         let mut config = config(document);
-        let policy = policy(document, &config, fetch);
-        if let Some(Ok((parameters, file))) = &policy {
-            config.parameters = parameters.clone();
-            config.accounts.clone_from(&file.accounts);
-        }
-        let policy = policy.map(|read| read.map(|(_, file)| file));
+        let bad_policy = follow_policy(document, &mut config, fetch).err();
         EffectiveSettings {
             document,
             options,
             plugin: plugin(document, options.release),
             config,
             partitions: partitions(document),
-            policy,
+            bad_policy,
         }
     }
 
@@ -241,26 +235,29 @@ fn plugin(document: &Document, release: Option<Release>) -> Plugin {
     }
 }
 
-/// The policy file that PriorityParameters names, and the keys of both.
-fn policy(
+/// Takes what the policy file says that PriorityParameters names, as the plugin does.
+fn follow_policy(
     document: &Document,
-    config: &Config,
+    config: &mut Config,
     fetch: &mut dyn FnMut(&Include) -> Result<String, String>,
-) -> Option<Result<(PriorityParameters, PolicyFile), ConfigError>> {
-    let setting = document.last("PriorityParameters")?;
-    let file = config.policy_file()?;
-    let include = Include {
-        file: file.to_owned(),
-        place: document.place(&setting.value_spot()),
+) -> Result<(), ConfigError> {
+    let Some(setting) = document.last("PriorityParameters") else {
+        return Ok(());
     };
-    let text = fetch(&include).ok()?;
-    let parse = || {
-        let read = PolicyFile::parse(&text, file, None)?;
-        let mut own = config.parameters.clone();
-        own.policy = None;
-        Ok((own.with(&read.parameters)?, read))
+    let read = |path: &str| {
+        let text = fetch(&Include {
+            file: path.to_owned(),
+            place: document.place(&setting.value_spot()),
+        })?;
+        // What the caller puts in the place of other bytes.
+        match text.contains(char::REPLACEMENT_CHARACTER) {
+            true => Err("it is not UTF-8".to_owned()),
+            false => Ok(text),
+        }
     };
-    Some(parse())
+    let own = config.parameters.clone();
+    (config.parameters, config.accounts) = own.with_policy_file(None, read)?;
+    Ok(())
 }
 
 fn config(document: &Document) -> Config {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fairtree::compat::Release;
 use fairtree_model::input::slurm::plugin::PluginFile;
+use jiff::civil::DateTime;
 
 /// Finds the plugins `priority/fairtree` in the folders of a value of `PluginDir`; `None`: none of these
 /// folders is on this host.
@@ -18,6 +19,8 @@ pub struct Options {
     pub release: Option<Release>,
     /// The account above each account, in lower case; `None`: not known.
     pub accounts: Option<BTreeMap<String, String>>,
+    /// The present time in the time zone of slurmctld; `None`: dates are not compared with it.
+    pub now: Option<DateTime>,
     /// How plugins are found; `None`: they are not looked for.
     pub plugins: Option<FindPlugins>,
     /// Names of the rules whose findings are left out.

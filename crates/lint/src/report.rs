@@ -25,9 +25,11 @@ pub struct Report {
 }
 
 impl Report {
-    /// 1 if anything was found, 0 if not.
+    /// 1 if there is an error or a warning, 0 if not: notes alone are 0.
     pub fn exit_code(&self) -> u8 {
-        u8::from(!self.findings.is_empty())
+        let findings = self.findings.iter();
+        let worst = findings.map(Finding::severity).max();
+        u8::from(worst >= Some(Severity::Warning))
     }
 
     /// Number of findings of that severity.

@@ -5,6 +5,8 @@
 
 #[path = "../../../tests/common/mod.rs"]
 mod common;
+#[path = "../../../tests/common/starts.rs"]
+mod starts;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +15,7 @@ use std::path::PathBuf;
 use common::data::data_text;
 use fairtree::compat::Release;
 use fairtree::config::Include;
-use fairtree_lint::{Options, Report, Rule, run, run_with};
+use fairtree_lint::{Options, Report, Rule, Severity, run, run_with};
 use fairtree_model::input::slurm::plugin::PluginFile;
 use proptest::prelude::*;
 
@@ -62,6 +64,7 @@ fn options(text: &str) -> Options {
             _ => None,
         }
     });
+    options.now = head(text, "now").map(|now| now.parse().expect("a date"));
     options.users = head(text, "users").map(|users| users.parse().expect("a number"));
     options.accounts = head(text, "accounts").map(|accounts| {
         let pairs = accounts.split_whitespace();
@@ -104,7 +107,10 @@ fn bad_files_have_the_findings_that_they_name() {
         let mut expected: Vec<&str> = expected.split_whitespace().collect();
         expected.sort_unstable();
         let report = check(&name, &text);
-        assert_eq!(report.exit_code(), 1, "{name}");
+        let counts = [Severity::Error, Severity::Warning].map(|severity| report.count(severity));
+        let code = u8::from(counts != [0, 0]);
+        assert_eq!(report.exit_code(), code, "{name}");
+        assert!(!report.findings.is_empty(), "{name}");
         if findings(&report) != expected {
             faults += &format!("{name}: expected {expected:?}\n{report}\n");
         }
@@ -127,7 +133,8 @@ fn every_rule_has_a_bad_file() {
 fn good_files_have_none() {
     for (name, text) in corpus("good") {
         let report = check(&name, &text);
-        assert_eq!(report.exit_code(), 0, "{name}\n{report}");
+        assert!(report.findings.is_empty(), "{name}\n{report}");
+        assert_eq!(report.exit_code(), 0, "{name}");
     }
 }
 
@@ -181,6 +188,83 @@ fn included_files_count_at_their_place() {
     assert_eq!(findings(&report), ["key-twice@3", "max-age-minutes@3"]);
     assert_eq!(places, ["slurm.conf:3:1", "accounting.conf:3:16"]);
     assert_eq!(report.files, ["slurm.conf", "accounting.conf"]);
+}
+
+// Expected: the table, with which the cluster check `bad_parameters_and_lines_are_those_of_lint` starts
+// slurmctld.
+#[test]
+fn parameters_are_refused_as_slurmctld_refuses_them() {
+    for start in starts::STARTS {
+        let path = "/etc/slurm/policy.toml";
+        let parameters = start.parameters.replace(starts::POLICY, path);
+        let text = format!(
+            "PriorityType=priority/fairtree\nPriorityFlags={}\nPriorityParameters={parameters}\n",
+            if start.flags.is_empty() {
+                "INCR_ONLY"
+            } else {
+                start.flags
+            },
+        );
+        let mut options = Options::default();
+        let accounts = ["left", "right"].map(|account| (account.into(), "root".into()));
+        options.accounts = Some(accounts.into());
+        let mut fetch = |_: &Include| {
+            let policy = start.policy.map(str::to_owned);
+            policy.ok_or_else(|| "no such file".to_owned())
+        };
+        let report = run_with(&text, "slurm.conf", &options, &mut fetch);
+        let mut errors = report
+            .findings
+            .iter()
+            .filter(|finding| finding.severity() == Severity::Error);
+        match start.refused {
+            None => assert!(errors.next().is_none(), "{text}{report}"),
+            Some((setting, value)) => {
+                let value = value.replace(starts::POLICY, path);
+                let says = format!("{setting} does not take \"{value}\"");
+                assert!(
+                    errors.any(|error| error.reason.contains(&says)),
+                    "{text}{report}"
+                );
+            }
+        }
+    }
+}
+
+// Expected: the table, each line of which the same check gives to Slurm.
+#[test]
+fn lines_are_refused_as_slurm_refuses_them() {
+    let head =
+        "ClusterName=c\nSlurmctldHost=localhost\nNodeName=localhost\nPartitionName=p Nodes=ALL\n";
+    let refused = starts::REFUSED_LINES.iter().map(|line| (true, line));
+    let read = starts::READ_LINES.iter().map(|line| (false, line));
+    for (refused, line) in refused.chain(read) {
+        let errors = |main: &str, part: &str| {
+            let mut fetch = |include: &Include| match include.file.as_str() {
+                "part.conf" => Ok(part.to_owned()),
+                _ => Ok("PriorityWeightQOS=3\n".to_owned()),
+            };
+            let report = run_with(main, "slurm.conf", &Options::default(), &mut fetch);
+            let errors = report.findings.into_iter();
+            let errors = errors.filter(|finding| finding.severity() == Severity::Error);
+            errors.map(|finding| finding.place.file).collect::<Vec<_>>()
+        };
+        let found = errors(&format!("{head}{line}\n"), "");
+        assert_eq!(!found.is_empty(), refused, "{line:?}: {found:?}");
+        assert!(found.iter().all(|file| file == "slurm.conf"), "{line:?}");
+        let found = errors(&format!("{head}include part.conf\n"), &format!("{line}\n"));
+        assert_eq!(!found.is_empty(), refused, "{line:?}, included: {found:?}");
+        assert!(found.iter().all(|file| file == "part.conf"), "{line:?}");
+    }
+}
+
+#[test]
+fn each_line_of_another_kind_of_file_is_an_error() {
+    let passwd = "root:x:0:0:root:/root:/bin/bash\nbin:x:2:2:bin:/bin:/usr/sbin/nologin\n";
+    assert_eq!(
+        findings(&run(passwd, "passwd")),
+        ["line-unparsed@1", "line-unparsed@2"]
+    );
 }
 
 /// The findings of a file of the collection of real data.

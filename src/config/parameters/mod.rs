@@ -25,7 +25,7 @@ pub(crate) mod usage;
 
 use self::key::Key;
 use super::error::{ConfigError, ValueError};
-use super::policy_file::{AccountPolicy, PolicyFile};
+use super::policy_file::{AccountPolicy, MOST_POLICY_BYTES, PolicyFile};
 use crate::compat::{Compat, Release};
 
 pub use counts::{CountedEnd, Counts, EndState};
@@ -135,7 +135,8 @@ impl PriorityParameters {
     /// without `policy=` these alone. `read`: the text of a file by its path, or why it cannot be read.
     ///
     /// # Errors
-    /// A file that cannot be read, those of [`PolicyFile::parse`], and a key that both give.
+    /// A file that cannot be read or is longer than [`MOST_POLICY_BYTES`], those of
+    /// [`PolicyFile::parse`], and a key that both give.
     pub fn with_policy_file(
         mut self,
         host: Option<Release>,
@@ -144,7 +145,11 @@ impl PriorityParameters {
         let Some(path) = self.policy.take() else {
             return Ok((self, Vec::new()));
         };
-        let text = read(&path).map_err(|why| {
+        let readable = read(&path).and_then(|text| match text.len() > MOST_POLICY_BYTES {
+            true => Err("it has more than 4 MiB".to_owned()),
+            false => Ok(text),
+        });
+        let text = readable.map_err(|why| {
             let error = ValueError::new(&path, format!("a file that can be read: {why}"));
             error.of("PriorityParameters policy")
         })?;

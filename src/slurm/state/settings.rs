@@ -3,7 +3,7 @@
 use super::accepted_settings::{self, Accepted};
 use super::quirks::Quirks;
 use crate::compat::Release;
-use crate::config::{Config, HostConfig, UsageModel};
+use crate::config::{Config, HostConfig, MOST_POLICY_BYTES, UsageModel};
 use crate::slurm::runtime::host::{self, HostSettings, SLURM_VERSION_NUMBER};
 use std::io::Read;
 use std::path::PathBuf;
@@ -222,10 +222,7 @@ impl Settings {
     }
 }
 
-/// The longest policy file that is read: some ten thousand accounts.
-const MOST_BYTES: u64 = 4 << 20;
-
-/// The text of a policy file.
+/// The text of a policy file; of one that is too long, more than may be in one.
 fn read_policy(path: &str) -> Result<String, String> {
     let read = || -> std::io::Result<String> {
         // A pipe would keep slurmctld waiting.
@@ -234,10 +231,8 @@ fn read_policy(path: &str) -> Result<String, String> {
         }
         let mut text = String::new();
         let file = std::fs::File::open(path)?;
-        file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > MOST_BYTES {
-            return Err(std::io::Error::other("it has more than 4 MiB"));
-        }
+        file.take(MOST_POLICY_BYTES as u64 + 1)
+            .read_to_string(&mut text)?;
         Ok(text)
     };
     read().map_err(|error| error.to_string())

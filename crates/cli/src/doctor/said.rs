@@ -115,6 +115,7 @@ impl Said {
         let name = path.display().to_string();
         let mut options = Options::default();
         options.release = self.release;
+        options.now = Some(jiff::Zoned::now().datetime());
         let report = run_with(text, &name, &options, &mut fetch(path));
         let (errors, warnings) = (
             report.count(Severity::Error),

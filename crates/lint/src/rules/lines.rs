@@ -1,11 +1,21 @@
 //! Lines and their keys: unknown, given twice, meant to add, and files that are not there.
 
+use std::collections::BTreeSet;
+
 use crate::effective_settings::{EffectiveSettings, Scope};
 use crate::rule::{Hit, Rule, Severity};
 use crate::spelling::{did_you_mean, nearest};
 use fairtree_model::input::slurm::document::{Setting, Spot};
 
-pub(super) static RULES: [Rule; 4] = [
+pub(super) static RULES: [Rule; 5] = [
+    Rule {
+        id: "line-unparsed",
+        severity: Severity::Error,
+        summary: "a line, or the end of one, that Slurm cannot parse",
+        source: "slurm.conf(5), \"DESCRIPTION\"; slurmctld ends with \"Unable to process configuration file\"",
+        scope: Scope::Always,
+        check: line_unparsed,
+    },
     Rule {
         id: "unknown-key",
         severity: Severity::Error,
@@ -74,6 +84,58 @@ const PARTITION_KEYS: [&str; 4] = [
     "PriorityTier",
     "TRESBillingWeights",
 ];
+
+fn line_unparsed(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let said: BTreeSet<Spot> = super::values::bad_lines(conf).collect();
+    let unparsed = conf.document.unparsed.iter();
+    let unparsed = unparsed.filter(|unparsed| !said.contains(&unparsed.spot));
+    unparsed
+        .map(|unparsed| {
+            let line = conf.document.line(&unparsed.spot);
+            let before = line.chars().take(unparsed.spot.column - 1);
+            let begins = before.clone().all(char::is_whitespace);
+            let shown: String = unparsed.text.chars().take(MOST_SHOWN).collect();
+            let dots = if shown.len() < unparsed.text.len() {
+                "..."
+            } else {
+                ""
+            };
+            Hit::new(
+                unparsed.spot,
+                format!(
+                    "Slurm cannot parse \"{}{dots}\", and slurmctld stops at it",
+                    shown.escape_debug()
+                ),
+                how_to_parse(&unparsed.text, begins),
+            )
+        })
+        .collect()
+}
+
+/// At most so many characters of a line are repeated in a sentence.
+const MOST_SHOWN: usize = 60;
+
+/// What to do about a text that Slurm cannot parse. `begins`: nothing is before it on its line.
+fn how_to_parse(text: &str, begins: bool) -> &'static str {
+    let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
+    let includes = text
+        .get(..8)
+        .is_some_and(|head| head.eq_ignore_ascii_case("include "));
+    match text {
+        _ if !begins => {
+            "write # before a comment, quotes around a value with blanks, and each setting on a line \
+             of its own"
+        }
+        text if marks.iter().any(|mark| text.starts_with(mark)) => {
+            "resolve the merge, and remove its marks"
+        }
+        text if text.starts_with('[') && text.ends_with(']') => {
+            "remove it: slurm.conf has no sections"
+        }
+        _ if includes => "remove the blanks before include",
+        _ => "write # before a comment; a setting is Key=Value",
+    }
+}
 
 fn unknown_key(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let known = &KEYS[..PRIORITY_KEYS];

@@ -5,10 +5,18 @@ use std::collections::BTreeMap;
 use super::words::{duration, entries};
 use crate::effective_settings::{EffectiveSettings, Plugin, Scope};
 use crate::rule::{Hit, Rule, Severity};
-use fairtree::config::{Order, UsageModel};
+use fairtree::config::{ConfigError, Host, Order, UsageModel};
 use fairtree_model::input::slurm::document::Spot;
 
-pub(super) static RULES: [Rule; 5] = [
+pub(super) static RULES: [Rule; 8] = [
+    Rule {
+        id: "policy-unread",
+        severity: Severity::Error,
+        summary: "a policy file that cannot be read",
+        source: "fairtree's key policy of PriorityParameters: slurmctld does not start without the file",
+        scope: Scope::Always,
+        check: policy_unread,
+    },
     Rule {
         id: "bad-policy",
         severity: Severity::Error,
@@ -18,12 +26,30 @@ pub(super) static RULES: [Rule; 5] = [
         check: bad_policy,
     },
     Rule {
+        id: "parameters-refused",
+        severity: Severity::Error,
+        summary: "a value of PriorityParameters or its policy file that the plugin refuses beside the \
+                  others",
+        source: "fairtree's keys of PriorityParameters, docs/administrator.md: slurmctld does not start \
+                 with it",
+        scope: Scope::Always,
+        check: parameters_refused,
+    },
+    Rule {
         id: "window-short",
         severity: Severity::Error,
         summary: "a window that is shorter than a bucket of its ledger",
         source: "fairtree's keys usage and resolution of PriorityParameters",
         scope: Scope::Always,
         check: window_short,
+    },
+    Rule {
+        id: "total-in-future",
+        severity: Severity::Warning,
+        summary: "a total since a date that is still to come",
+        source: "fairtree's key usage of PriorityParameters: total:DATE is what was used since then",
+        scope: Scope::Always,
+        check: total_in_future,
     },
     Rule {
         id: "order-backfill",
@@ -86,19 +112,59 @@ fn hit(
         .collect()
 }
 
-fn bad_policy(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
-    let Some(Err(error)) = &conf.policy else {
-        return Vec::new();
-    };
+/// The hit of a refusal, at its key, or at the policy file that has it.
+fn refused(conf: &EffectiveSettings<'_>, error: &ConfigError) -> Vec<Hit> {
     let place = error.place.as_ref();
     let place = place.map_or(String::new(), |place| format!("{place}: "));
     let value = error.value.escape_debug();
+    let key = error.setting.strip_prefix("PriorityParameters ");
     hit(
         conf,
-        "policy",
+        key.unwrap_or("policy"),
         format!("{place}{} does not take \"{value}\"", error.setting),
         format!("allowed is {}", error.allowed),
     )
+}
+
+fn policy_unread(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let unread = conf.bad_policy.iter().filter(|error| is_unread(error));
+    let mut hits: Vec<Hit> = unread.flat_map(|error| refused(conf, error)).collect();
+    for hit in &mut hits {
+        hit.remedy += "; if only slurmctld's host has the file, use --allow policy-unread";
+    }
+    hits
+}
+
+/// True where the file itself is missing.
+fn is_unread(error: &ConfigError) -> bool {
+    error.setting == "PriorityParameters policy"
+}
+
+fn bad_policy(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let read = conf.bad_policy.iter().filter(|error| !is_unread(error));
+    let mut hits: Vec<Hit> = read.flat_map(|error| refused(conf, error)).collect();
+    let Some(above) = &conf.options.accounts else {
+        return hits;
+    };
+    let is_known = |account: &str| {
+        let account = account.to_ascii_lowercase();
+        above.contains_key(&account) || above.values().any(|name| *name == account)
+    };
+    let accounts = conf.config.accounts.iter();
+    let unknown = accounts.filter(|row| !is_known(&row.account));
+    hits.extend(unknown.flat_map(|row| refused(conf, &row.unknown())));
+    hits
+}
+
+fn parameters_refused(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    if conf.bad_policy.is_some() {
+        return Vec::new();
+    }
+    // Those have a rule of their own.
+    let short = conf.config.short_windows();
+    let refusals = conf.config.refusals(Host::Plugin).into_iter();
+    let others = refusals.filter(|error| !short.contains(error));
+    others.flat_map(|error| refused(conf, &error)).collect()
 }
 
 /// The usage models of the policy, with whose they are.
@@ -111,21 +177,38 @@ fn models<'a>(
 }
 
 fn window_short(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
-    let resolution = conf.config.resolution_secs();
+    let short = conf.config.short_windows().into_iter();
+    let hits = short.flat_map(|error| {
+        let mut hits = refused(conf, &error);
+        for hit in &mut hits {
+            hit.reason += ": it is shorter than a bucket of the ledger";
+            hit.remedy += "; or a shorter resolution, such as resolution=1";
+        }
+        hits
+    });
+    hits.collect()
+}
+
+fn total_in_future(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some(now) = conf.options.now else {
+        return Vec::new();
+    };
     let mut hits = Vec::new();
     for (account, model) in models(conf) {
-        let UsageModel::Window { length_secs } = model else {
+        let UsageModel::Total { since } = model else {
             continue;
         };
-        if length_secs < resolution {
+        if since > now {
             let whose = account.map_or(String::new(), |account| format!(" of account {account}"));
             hits.extend(hit(
                 conf,
                 if account.is_some() { "policy" } else { "usage" },
                 format!(
-                    "the window{whose} has {length_secs} s, and a bucket of the ledger {resolution} s"
+                    "the total{whose} begins on {}, which is still to come: until then nobody has \
+                     any usage",
+                    since.strftime("%Y-%m-%d %H:%M:%S")
                 ),
-                "take a longer window, or a shorter resolution, such as resolution=1",
+                "write a date in the past, or wait with this setting until then",
             ));
         }
     }

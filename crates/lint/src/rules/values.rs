@@ -41,8 +41,14 @@ const ENFORCE: [&str; 8] = [
     "all",
 ];
 
-fn bad_value(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
-    let mut hits = Vec::new();
+/// The spots of values that are refused, and of lines of such settings that cannot be parsed.
+pub(super) fn bad_lines(conf: &EffectiveSettings<'_>) -> impl Iterator<Item = Spot> {
+    bad_settings(conf).into_iter().map(|(spot, _)| spot)
+}
+
+/// The errors of lines of priority settings, with their places.
+fn bad_settings(conf: &EffectiveSettings<'_>) -> Vec<(Spot, ConfigError)> {
+    let mut found = Vec::new();
     for source in 0..conf.document.sources.len() {
         let mut reader = SlurmConfReader::new();
         reader.read(&conf.document.text(source), "");
@@ -57,17 +63,25 @@ fn bad_value(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
                 column: place.column,
                 length: error.value.chars().count().max(1),
             };
-            if has_rule_of_its_own(conf, &error, &spot) {
-                continue;
+            if !has_rule_of_its_own(conf, &error, &spot) {
+                found.push((spot, error));
             }
-            let value = error.value.escape_debug();
-            hits.push(Hit::new(
-                spot,
-                format!("{} does not take \"{value}\"", error.setting),
-                format!("allowed is {}", error.allowed),
-            ));
         }
     }
+    found
+}
+
+fn bad_value(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let settings = bad_settings(conf).into_iter();
+    let settings = settings.map(|(spot, error)| {
+        let value = error.value.escape_debug();
+        Hit::new(
+            spot,
+            format!("{} does not take \"{value}\"", error.setting),
+            format!("allowed is {}", error.allowed),
+        )
+    });
+    let mut hits: Vec<Hit> = settings.collect();
     hits.extend(conf.partition_lines().flat_map(bad_partition_values));
     hits.extend(bad_enforcement(conf));
     hits

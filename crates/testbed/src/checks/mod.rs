@@ -239,6 +239,11 @@ const CHECKS: &[(&str, Every, Body)] = &[
         settings::bad_parameters_under_systemd,
     ),
     (
+        "bad_parameters_and_lines_are_those_of_lint",
+        Every::Night,
+        settings::lint_and_slurmctld,
+    ),
+    (
         "texts_are_those_of_sshare_and_sprio",
         Every::Commit,
         bytes::same_text,

@@ -1,5 +1,8 @@
 //! Settings: a reconfigure applies new ones, and bad ones are refused.
 
+use std::fs;
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 
 use super::Check;
@@ -10,6 +13,9 @@ use crate::cluster::conf::PriorityType;
 use crate::facts::facts;
 use crate::wait;
 use xtask::release::Release;
+
+#[path = "../../../../tests/common/starts.rs"]
+mod starts;
 
 /// A pending job in the partition with the largest factor.
 fn waiting_job(cluster: &Cluster) -> Result<u32> {
@@ -149,6 +155,88 @@ pub fn bad_parameters_under_systemd(check: &Check) -> Result<()> {
             Ok(points(cluster, id, "PARTITION_FACTOR").context("sprio")? == 9000)
         })
     })
+}
+
+/// slurmctld refuses what `fairtree lint` refuses, and nothing else.
+pub fn lint_and_slurmctld(check: &Check) -> Result<()> {
+    let plan = fixture::plan(check.release, PriorityType::Fairtree);
+    check.in_cluster(&plan, |cluster| {
+        check.step("lines");
+        let folder = cluster.conf_file().parent().context("a folder")?.to_owned();
+        fs::write(folder.join("inc.conf"), "PriorityWeightQOS=3\n")?;
+        let file = folder.join("line.conf");
+        let refused = starts::REFUSED_LINES.iter().map(|line| (true, line));
+        let read = starts::READ_LINES.iter().map(|line| (false, line));
+        for (refused, line) in refused.chain(read) {
+            fs::write(&file, format!("{}{line}\n", cluster.conf().render()))?;
+            let ran = cluster.shell(&format!("SLURM_CONF={} sinfo", file.display()))?;
+            let fails = ran.err.contains("Unable to process configuration file");
+            ensure!(
+                fails == refused,
+                "{line:?}: sinfo says {}{}",
+                ran.out,
+                ran.err
+            );
+            let errors = lint_errors(cluster, &file, &[])?;
+            ensure!(
+                errors.is_empty() != refused,
+                "{line:?}: lint says {errors:?}"
+            );
+        }
+
+        let accounts = folder.join("accounts");
+        fs::write(&accounts, cluster.run(&["sshare", "-a", "-l", "-P"])?)?;
+        let accounts = accounts.display().to_string();
+        let policy = folder.join("policy.toml");
+        let path = policy.display().to_string();
+        cluster.stop_slurmctld()?;
+        for start in starts::STARTS {
+            let shown = format!("{} {}", start.flags, start.parameters);
+            check.step(shown.trim());
+            let _ = fs::remove_file(&policy);
+            if let Some(text) = start.policy {
+                fs::write(&policy, text)?;
+            }
+            let conf = cluster.conf_mut();
+            conf.unset("PriorityFlags");
+            if !start.flags.is_empty() {
+                conf.set("PriorityFlags", start.flags);
+            }
+            let parameters = start.parameters.replace(starts::POLICY, &path);
+            conf.set("PriorityParameters", parameters);
+            cluster.write_conf()?;
+            let errors = lint_errors(cluster, &cluster.conf_file(), &["--accounts", &accounts])?;
+            let Some((setting, value)) = start.refused else {
+                ensure!(errors.is_empty(), "{shown}: lint says {errors:?}");
+                cluster.start_slurmctld()?;
+                cluster.stop_slurmctld()?;
+                continue;
+            };
+            let value = value.replace(starts::POLICY, &path);
+            let says = format!("{setting} does not take \"{value}\"");
+            let named = errors.iter().any(|error| error.contains(&says));
+            ensure!(named, "{shown}: lint says {errors:?}");
+            let log = cluster.start_slurmctld_in_vain()?;
+            let says = format!("{setting}: found \"{value}\"");
+            let mut errors = log.lines().filter(|line| line.contains("error:"));
+            ensure!(
+                errors.any(|line| line.contains(&says)),
+                "{shown}: not named in:\n{log}"
+            );
+        }
+        Ok(())
+    })
+}
+
+/// The reasons of the errors that the linter finds in a file.
+fn lint_errors(cluster: &Cluster, file: &Path, options: &[&str]) -> Result<Vec<String>> {
+    let file = file.display().to_string();
+    let words = [&["lint", "--json", &file], options].concat();
+    let found: serde_json::Value = serde_json::from_str(&cluster.fairtree(&words)?.out)?;
+    let findings = found["findings"].as_array().context("findings")?.iter();
+    let errors = findings.filter(|finding| finding["severity"] == "error");
+    let reason = |error: &serde_json::Value| error["reason"].as_str().map(str::to_owned);
+    Ok(errors.filter_map(reason).collect())
 }
 
 /// Returns true if an error line names the setting and the bad value.

@@ -70,6 +70,24 @@ pub struct Unread {
     pub why: String,
 }
 
+/// A line that is neither `Key=Value` nor `include FILE`, or the end of one that continues otherwise.
+#[derive(Debug)]
+pub struct Unparsed {
+    /// Where it is.
+    pub spot: Spot,
+    /// The text.
+    pub text: String,
+}
+
+/// Keys after whose value further `Key=Value` follow on the line; after other values nothing may.
+const LISTS: [&str; 5] = [
+    "DownNodes",
+    "FrontendName",
+    "NodeName",
+    "NodeSet",
+    "PartitionName",
+];
+
 /// Everything that slurmctld would read, in its order.
 #[derive(Debug, Default)]
 pub struct Document {
@@ -79,6 +97,8 @@ pub struct Document {
     pub settings: Vec<Setting>,
     /// Files that an `include` line names and that were not read.
     pub unread: Vec<Unread>,
+    /// What Slurm cannot parse, and ends with: whole lines, and ends of lines.
+    pub unparsed: Vec<Unparsed>,
     /// Bytes of the files that were included.
     included_bytes: usize,
 }
@@ -95,8 +115,8 @@ pub type Fetch<'a> = &'a mut dyn FnMut(&Include) -> Result<String, String>;
 
 impl Document {
     /// Reads `text`, called `name`, and at the place of each `include` line the file that `fetch`
-    /// hands out. Never fails: what has not the form of a setting is left out, a file that `fetch`
-    /// does not have goes to [`Document::unread`], and so does one that is open already, one deeper than
+    /// hands out. Never fails: what has not the form of a setting goes to [`Document::unparsed`], a file
+    /// that `fetch` does not have goes to [`Document::unread`], and so does one that is open already, one deeper than
     /// [`MAX_DEPTH`] or after [`MAX_FILES`] others, and one beyond [`MAX_INCLUDED_BYTES`].
     pub fn read(text: &str, name: &str, fetch: Fetch<'_>) -> Document {
         let mut document = Document::default();
@@ -108,21 +128,42 @@ impl Document {
                 continue;
             };
             match line.statement() {
-                Statement::Include(file) => {
+                Statement::Include { file, rest } => {
+                    document.leave(source, rest);
                     if let Some(next) = document.include(source, &file, &open, fetch) {
                         open.push(next);
                     }
                 }
-                Statement::Setting { key, value, rest } => document.settings.push(Setting {
-                    source,
-                    key,
-                    value,
-                    rest,
-                }),
-                Statement::Other(_) => {}
+                Statement::Setting { key, value, rest } => {
+                    let lists = LISTS
+                        .iter()
+                        .any(|list| list.eq_ignore_ascii_case(&key.text));
+                    let left = match lists {
+                        true => rest.after_pairs(),
+                        false => rest.clone(),
+                    };
+                    document.leave(source, left);
+                    document.settings.push(Setting {
+                        source,
+                        key,
+                        value,
+                        rest,
+                    });
+                }
+                Statement::Other(word) => document.leave(source, word),
             }
         }
         document
+    }
+
+    /// Takes what is left of a line, where anything is.
+    fn leave(&mut self, source: usize, word: Word) {
+        if !word.text.is_empty() {
+            self.unparsed.push(Unparsed {
+                spot: spot(source, &word, 0, word.text.chars().count()),
+                text: word.text,
+            });
+        }
     }
 
     fn add(&mut self, text: &str, name: &str) -> Open {
