@@ -21,14 +21,16 @@ pub const SOURCE_VARIABLE: &str = "FAIRTREE_SLURM_SRC";
 /// of that tree. Without it, the source of `release` is fetched.
 ///
 /// # Errors
-/// Fails if the source cannot be fetched, is not configured, or is not that of the Slurm in
-/// `SLURM_PREFIX`, and if cargo fails.
+/// A source that cannot be fetched, is not configured, is of an earlier series that is not known, or is
+/// not that of the Slurm in `SLURM_PREFIX`, and what cargo fails with.
 pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> Result<PathBuf> {
     let (release, source) = match source {
         Some(folder) => (Release::of_source(folder)?, folder.to_path_buf()),
         None => (release.clone(), source::fetch(release, progress)?),
     };
-    source::expect_configured(&source)?;
+    if let Some(warning) = source::warning(&source)? {
+        progress.warn(warning);
+    }
     if let Some(prefix) = Prefix::of_environment()? {
         // Otherwise slurmctld would refuse the plugin.
         source::expect_release(&source, prefix.release())?;

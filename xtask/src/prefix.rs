@@ -121,10 +121,11 @@ fn library(folder: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Parses the release in `slurm 22.05.8`, or in Debian's `slurm-wlm 22.05.8`.
+/// The release that `slurm 22.05.8` names, or Debian's `slurm-wlm 22.05.8`; that of a candidate such as
+/// `slurm 26.11.0-0rc1`.
 ///
 /// # Errors
-/// Fails for any other text, including a pre-release.
+/// Anything else.
 pub fn version(text: &str) -> Result<Release> {
     let text = text.trim();
     let named = text
@@ -182,7 +183,10 @@ mod tests {
         for text in ["slurm 24.11.5\n", "slurm-wlm 24.11.5\n"] {
             assert_eq!(version(text).unwrap().to_string(), "24.11.5");
         }
-        assert!(version("slurm 26.11.0-0rc1").is_err());
+        assert_eq!(
+            version("slurm 26.11.0-0rc1").unwrap().to_string(),
+            "26.11.0"
+        );
         assert!(version("something else").is_err());
     }
 }

@@ -121,6 +121,17 @@ impl Progress {
         }
     }
 
+    /// Prints a warning to standard error, also on a display that is quiet; with the other output
+    /// where that is held back.
+    pub fn warn(&self, text: impl AsRef<str>) {
+        let text = format!("warning: {}", text.as_ref());
+        match &self.bar {
+            _ if self.held.is_some() => self.print(text),
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+
     /// Seconds since the start.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()

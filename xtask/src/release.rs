@@ -7,7 +7,8 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
 
-/// A Slurm release by its three numbers, for instance 22.05.8.
+/// A Slurm release by its three numbers, for instance 22.05.8. Candidates of it, such as 26.11.0-0rc1,
+/// have the same numbers, and slurmctld tells them apart no more than this does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release {
     major: u16,
@@ -71,7 +72,11 @@ impl FromStr for Release {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Release> {
-        let numbers: Vec<u16> = text
+        let numbers = match text.split_once("-0") {
+            Some((numbers, candidate)) if is_candidate(candidate) => numbers,
+            _ => text,
+        };
+        let numbers: Vec<u16> = numbers
             .split('.')
             .map(str::parse)
             .collect::<Result<_, _>>()
@@ -87,6 +92,14 @@ impl FromStr for Release {
     }
 }
 
+/// True for `rc1` and `pre2`.
+fn is_candidate(text: &str) -> bool {
+    let number = text.strip_prefix("rc").or_else(|| text.strip_prefix("pre"));
+    number.is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +113,23 @@ mod tests {
         assert!("22.05.8-rc1".parse::<Release>().is_err());
     }
 
+    // Source: META and `slurmctld -V` of Slurm's development branch.
+    #[test]
+    fn a_candidate_is_its_release() {
+        for text in ["26.11.0-0rc1", "26.11.0-0pre12"] {
+            assert_eq!(text.parse::<Release>().unwrap().to_string(), "26.11.0");
+        }
+        for text in [
+            "26.11.0-0",
+            "26.11.0-0rc",
+            "26.11.0-0rcx",
+            "26.11.0-1",
+            "26.11-0rc1",
+        ] {
+            assert!(text.parse::<Release>().is_err(), "{text}");
+        }
+    }
+
     #[test]
     fn is_read_from_meta() {
         let folder = tempfile::tempdir().unwrap();
@@ -108,5 +138,10 @@ mod tests {
         let release = Release::of_source(folder.path()).unwrap();
         assert_eq!(release.to_string(), "22.05.8");
         assert_eq!(release.debian_suite(), Some("bookworm"));
+        let meta =
+            "  Major:\t26\n  Minor:\t11\n  Micro:\t0\n  Version:\t26.11.0\n  Release:\t0rc1\n";
+        fs::write(folder.path().join("META"), meta).unwrap();
+        let release = Release::of_source(folder.path()).unwrap();
+        assert_eq!(release, "26.11.0-0rc1".parse().unwrap());
     }
 }

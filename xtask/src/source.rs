@@ -18,6 +18,9 @@ use crate::release::Release;
 
 #[path = "../../packaging/configured_source.rs"]
 mod configured_source;
+#[path = "../../packaging/slurm_source.rs"]
+#[allow(dead_code)] // The names that a release looks up are of the build script.
+mod slurm_source;
 
 /// Debian's file with the keys of its archive.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -102,6 +105,18 @@ pub fn expect_configured(folder: &Path) -> Result<PathBuf> {
             folder.display()
         )
     })
+}
+
+/// The warning for whoever builds against a configured source whose series is later than all that are
+/// known; `None`: it is a known one. The build script has the same, but cargo hides it under `--quiet`.
+///
+/// # Errors
+/// A source that is not configured, or of an earlier series that is not known.
+pub fn warning(folder: &Path) -> Result<Option<String>> {
+    let config = expect_configured(folder)?.join("config.h");
+    let text = fs::read_to_string(&config).with_context(|| config.display().to_string())?;
+    let release = slurm_source::Release::of_config(&text).map_err(anyhow::Error::msg)?;
+    Ok(release.warning())
 }
 
 /// The folders of Slurm's headers, in their order.
@@ -191,6 +206,25 @@ fn mirror_of(suite: &str, listed: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_later_series_has_a_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |file: &str, text: &str| {
+            let file = folder.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        assert!(warning(folder.path()).is_err());
+        put("slurm/slurm_version.h", "");
+        put("config.h", "#define SLURM_VERSION_NUMBER 0x1a0503\n");
+        assert_eq!(warning(folder.path()).unwrap(), None);
+        put("config.h", "#define SLURM_VERSION_NUMBER 0x1a0b00\n");
+        let text = warning(folder.path()).unwrap().unwrap();
+        assert!(text.starts_with("Slurm 26.11.0 is of a series"), "{text}");
+        put("config.h", "#define SLURM_VERSION_NUMBER 0x150808\n");
+        assert!(warning(folder.path()).is_err());
+    }
 
     #[test]
     fn the_mirror_is_that_of_the_release_itself() {
