@@ -200,10 +200,25 @@ impl SlurmConfReader {
         }
         let built = self.builder.clone().build_for(host);
         built.map_err(|error| {
-            // Of a key within PriorityParameters, that word.
-            let setting = error.setting.split(' ').next().unwrap_or_default();
-            let place = self.last(setting).map(|(name, word)| word.place(name, 0));
-            vec![ConfigError { place, ..error }]
+            let (setting, key) = match error.setting.split_once(' ') {
+                Some((setting, key)) => (setting, Some(key)),
+                None => (error.setting.as_str(), None),
+            };
+            let Some((name, word)) = self.last(setting) else {
+                return vec![error];
+            };
+            // Of a key within PriorityParameters, that entry.
+            let offset = key.map_or(0, |key| PriorityParameters::offset(&word.text, key));
+            let place = Some(word.place(name, offset));
+            let value = match key {
+                Some(_) => error.value.clone(),
+                None => word.text.clone(),
+            };
+            vec![ConfigError {
+                place,
+                value,
+                ..error
+            }]
         })
     }
 
@@ -417,10 +432,16 @@ mod tests {
                 "max_lock_ms",
             ),
             (
-                "A=1\nPriorityDecayHalfLife=0",
+                "A=1\nPriorityDecayHalfLife=0-0",
                 "2:23",
-                "0",
+                "0-0",
                 "PriorityUsageResetPeriod",
+            ),
+            (
+                "PriorityParameters=\"calc_period=5, counts = COMPLETED\"",
+                "1:36",
+                "COMPLETED",
+                "a window or total",
             ),
         ] {
             let error = read(text).unwrap_err();

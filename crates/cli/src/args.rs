@@ -277,8 +277,8 @@ pub struct LintArgs {
     /// The site's Slurm release, as 24.11.5, for what differs between releases
     #[arg(long, value_name = "RELEASE")]
     pub release: Option<String>,
-    /// The site's accounts, to check minutes of a policy file: the output of sshare, a site in TOML,
-    /// or a file of sacctmgr dump
+    /// The site's accounts, to check the accounts of a policy file and their minutes: the output of
+    /// sshare, a site in TOML, or a file of sacctmgr dump
     #[arg(long, value_name = "FILE")]
     pub accounts: Option<PathBuf>,
     /// Leave out the findings of these rules
@@ -351,8 +351,8 @@ something else, notes where Slurm does less than is commonly believed.";
 
 const LINT_EXIT_CODES: &str = "\
 Exit codes:
-  0  nothing was found
-  1  something was found
+  0  nothing was found, or notes alone
+  1  an error or a warning was found
   2  the input, the options or the output are at fault; a message says which";
 
 const LINT_EXAMPLES: &str = "\
@@ -363,6 +363,6 @@ Examples:
   fairtree lint --json slurm.conf | jq -r '.findings[].rule'
 
 Exit codes:
-  0  nothing was found
-  1  something was found
+  0  nothing was found, or notes alone
+  1  an error or a warning was found
   2  the input, the options or the output are at fault; a message says which";

@@ -265,6 +265,12 @@ fn each_line_of_another_kind_of_file_is_an_error() {
         findings(&run(passwd, "passwd")),
         ["line-unparsed@1", "line-unparsed@2"]
     );
+    let report = run(&passwd.repeat(500), "passwd");
+    assert_eq!(report.findings.len(), 101);
+    assert!(
+        report.to_string().contains("and 899 further lines"),
+        "{report}"
+    );
 }
 
 /// The findings of a file of the collection of real data.
@@ -334,7 +340,7 @@ fn abacus_includes_what_is_not_here() {
 }
 
 // By hand: dampening 5 without NO_FAIR_TREE; "2 weeks" above PriorityMaxAge=7-0; `Priority=` on
-// two partitions.
+// two partitions; both have nodes with GPUs, and there are no billing weights.
 #[test]
 fn ubhpc_dampens_fair_tree_and_has_the_old_key() {
     let Some(found) = real("slurm/ubhpc/slurm.conf") else {
@@ -345,11 +351,14 @@ fn ubhpc_dampens_fair_tree_and_has_the_old_key() {
         "dampening-with-fair-tree@63",
         "partition-priority-old@169",
         "partition-priority-old@170",
+        "resource-not-charged@169",
+        "resource-not-charged@170",
     ];
     assert_eq!(found, expected);
 }
 
-// By hand: the weight of 1000000 is on two partitions of the same factor.
+// By hand: the weight of 1000000 is on two partitions of the same factor; g1 of the first has GPUs, and
+// there are no billing weights.
 #[test]
 fn micro_gives_its_largest_weight_to_nothing() {
     let Some(found) = real("slurm/micro/slurm.conf") else {
@@ -359,7 +368,8 @@ fn micro_gives_its_largest_weight_to_nothing() {
         found,
         [
             "dampening-with-fair-tree@64",
-            "partition-weight-constant@73"
+            "partition-weight-constant@73",
+            "resource-not-charged@106"
         ]
     );
 }

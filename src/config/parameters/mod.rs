@@ -93,6 +93,19 @@ impl PriorityParameters {
         Ok(parameters)
     }
 
+    /// The number of characters before the entry of a key; 0 where there is none.
+    pub(super) fn offset(text: &str, key: &str) -> usize {
+        let mut offset = 0;
+        for entry in text.split(',') {
+            let name = entry.split('=').next().unwrap_or_default();
+            if name.trim().eq_ignore_ascii_case(key) {
+                return offset + name.chars().take_while(|c| c.is_whitespace()).count();
+            }
+            offset += entry.chars().count() + 1;
+        }
+        0
+    }
+
     fn take(&mut self, entry: &str, host: Option<Release>) -> Result<(), (usize, ConfigError)> {
         let unknown = || {
             let allowed = format!("key=value with one of the keys {}", names(KEYS));

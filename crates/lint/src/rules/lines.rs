@@ -89,7 +89,20 @@ fn line_unparsed(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let said: BTreeSet<Spot> = super::values::bad_lines(conf).collect();
     let unparsed = conf.document.unparsed.iter();
     let unparsed = unparsed.filter(|unparsed| !said.contains(&unparsed.spot));
-    unparsed
+    let unparsed: Vec<_> = unparsed.collect();
+    let (shown, more) = unparsed.split_at(unparsed.len().min(MOST_LINES));
+    let more = more.first().map(|first| {
+        Hit::new(
+            first.spot,
+            format!(
+                "Slurm cannot parse this, and {} further lines",
+                more.len() - 1
+            ),
+            "is this a slurm.conf?",
+        )
+    });
+    shown
+        .iter()
         .map(|unparsed| {
             let line = conf.document.line(&unparsed.spot);
             let before = line.chars().take(unparsed.spot.column - 1);
@@ -109,8 +122,12 @@ fn line_unparsed(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
                 how_to_parse(&unparsed.text, begins),
             )
         })
+        .chain(more)
         .collect()
 }
+
+/// At most this many lines are reported one by one.
+const MOST_LINES: usize = 100;
 
 /// At most so many characters of a line are repeated in a sentence.
 const MOST_SHOWN: usize = 60;

@@ -2,6 +2,7 @@
 
 mod accounting;
 mod age;
+mod charges;
 mod comments;
 mod flags;
 mod lines;
@@ -16,7 +17,7 @@ mod words;
 use super::rule::Rule;
 
 /// Every group, in the order of the rules.
-static GROUPS: [&[Rule]; 11] = [
+static GROUPS: [&[Rule]; 12] = [
     &values::RULES,
     &lines::RULES,
     &plugin::RULES,
@@ -27,6 +28,7 @@ static GROUPS: [&[Rule]; 11] = [
     &age::RULES,
     &usage::RULES,
     &partitions::RULES,
+    &charges::RULES,
     &comments::RULES,
 ];
 

@@ -4,7 +4,7 @@ use super::words::entries;
 use crate::effective_settings::{EffectiveSettings, Scope, WEIGHTS};
 use crate::rule::{Hit, Rule, Severity};
 use crate::spelling::did_you_mean;
-use fairtree::config::{ConfigError, SlurmConfReader, number};
+use fairtree::config::{ConfigError, SlurmConfReader, number, time};
 use fairtree_model::input::slurm::document::{Setting, Spot};
 
 pub(super) static RULES: [Rule; 2] = [
@@ -91,7 +91,7 @@ fn bad_value(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
 /// of 0, which depends on a setting that may be in another file.
 fn has_rule_of_its_own(conf: &EffectiveSettings<'_>, error: &ConfigError, spot: &Spot) -> bool {
     if error.setting == "PriorityDecayHalfLife" {
-        return error.value == "0";
+        return time::parse_minutes_as_secs(&error.value) == Ok(0);
     }
     let parameters = conf.document.settings.iter();
     let mut parameters = parameters.filter(|setting| setting.is("PriorityParameters"));

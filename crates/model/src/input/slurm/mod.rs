@@ -27,6 +27,7 @@ pub mod conf;
 pub mod config;
 pub mod document;
 pub mod dump;
+pub mod hostlist;
 pub mod job;
 mod job_blocks;
 mod job_names;
