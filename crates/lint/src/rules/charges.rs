@@ -75,7 +75,7 @@ fn gres(text: &str) -> impl Iterator<Item = Gres> {
                 false => kind = part,
             }
         }
-        let is_there = count.trim_start_matches('0') != "";
+        let is_there = !count.trim_start_matches('0').is_empty();
         is_there.then(|| (name.to_ascii_lowercase(), kind.to_ascii_lowercase()))
     })
 }
