@@ -140,7 +140,7 @@ fn included_files_are_found_beside_the_file() {
     let text = out(&ran);
     assert!(text.contains("a.conf:1:26: warning[reset-now]"), "{text}");
     assert!(
-        text.contains("slurm.conf:3:9: note[include-unread]"),
+        text.contains("slurm.conf:3:9: error[include-unread]"),
         "{text}"
     );
 }

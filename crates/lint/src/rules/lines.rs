@@ -42,9 +42,10 @@ pub(super) static RULES: [Rule; 5] = [
     },
     Rule {
         id: "include-unread",
-        severity: Severity::Note,
+        severity: Severity::Error,
         summary: "an included file that could not be read",
-        source: "slurm.conf(5), \"DESCRIPTION\" and \"INCLUDE MODIFIERS\"",
+        source: "slurm.conf(5), \"DESCRIPTION\" and \"INCLUDE MODIFIERS\"; slurmctld ends with \"Include\" \
+                 failed",
         scope: Scope::Always,
         check: include_unread,
     },
@@ -247,11 +248,12 @@ fn include_unread(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
             Hit::new(
                 unread.spot,
                 format!(
-                    "{} was not read ({}), so nothing is said of settings that it may give",
+                    "{} was not read ({}), and slurmctld does not start without it; nothing is said of \
+                     settings that it may give",
                     unread.file.escape_debug(),
                     unread.why.escape_debug()
                 ),
-                "check the file where its includes are",
+                "check the file where its includes are, or leave this out with --allow include-unread",
             )
         })
         .collect()
