@@ -1,7 +1,8 @@
 //! Resources that jobs use and are not charged for: GPUs and other generic resources of nodes, licences,
 //! and weights that partitions over the same nodes do not share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use super::words::entries;
 use crate::effective_settings::{EffectiveSettings, Scope, has_gres};
@@ -30,31 +31,15 @@ pub(super) static RULES: [Rule; 2] = [
     },
 ];
 
-/// The values of a line with those that `DEFAULT` lines before it give, by key in lower case; the place of
-/// those that are on the line itself.
-type Values = BTreeMap<String, (String, Option<Spot>)>;
-
-/// The lines of a list such as `NodeName`, `DEFAULT` worked in.
-fn lines<'a>(conf: &EffectiveSettings<'a>, list: &str) -> Vec<(&'a Setting, Values)> {
-    let (mut default, mut lines) = (Values::new(), Vec::new());
-    for line in conf.document.settings.iter().filter(|line| line.is(list)) {
-        let is_default = line.value.text.eq_ignore_ascii_case("DEFAULT");
-        let mut values = default.clone();
-        for pair in line.pairs() {
-            let own = !is_default && !pair.value.is_empty();
-            let spot = own.then(|| line.pair_values(&pair));
-            values.insert(pair.key.to_ascii_lowercase(), (pair.value, spot));
-        }
-        match is_default {
-            true => default = values,
-            false => lines.push((line, values)),
-        }
-    }
-    lines
+/// The lines of a list such as `NodeName`.
+fn lines<'a>(conf: &EffectiveSettings<'a>, list: &str) -> impl Iterator<Item = &'a Setting> {
+    let settings = conf.document.settings.iter();
+    settings.filter(move |line| line.is(list))
 }
 
-fn value<'a>(values: &'a Values, key: &str) -> &'a str {
-    values.get(key).map_or("", |(value, _)| value)
+/// True for the line whose values hold for those after it.
+fn is_default(line: &Setting) -> bool {
+    line.value.text.eq_ignore_ascii_case("DEFAULT")
 }
 
 /// What a node has of a generic resource: its name and type, in lower case; no type: empty.
@@ -81,18 +66,28 @@ fn gres(text: &str) -> impl Iterator<Item = Gres> {
 }
 
 /// At most this many nodes of lines and partitions are looked at, all together.
-const MOST_NODES: usize = 1_000_000;
+const MOST_NODES: usize = 4_000_000;
 
-/// At most this many steps are taken to compare the nodes of partitions.
+/// At most this many steps are taken to compare partitions.
 const MOST_STEPS: usize = 100_000_000;
+
+/// What the line of a node gives.
+#[derive(Clone, Default)]
+struct NodeLine {
+    gres: Rc<BTreeSet<Gres>>,
+    features: Rc<BTreeSet<String>>,
+}
 
 /// What the lines of nodes say; a line with a list that cannot be read is skipped.
 #[derive(Default)]
 struct Nodes {
-    /// The generic resources of each node.
-    gres: BTreeMap<String, BTreeSet<Gres>>,
+    /// The position of each node in `line_of`, by its name.
+    index: HashMap<String, u32>,
+    /// The position of each node's line in `lines`.
+    line_of: Vec<usize>,
+    lines: Vec<NodeLine>,
     /// The nodes of each `NodeSet`.
-    sets: BTreeMap<String, BTreeSet<String>>,
+    sets: HashMap<String, BTreeSet<u32>>,
     /// Nodes that were looked at.
     seen: usize,
 }
@@ -100,25 +95,40 @@ struct Nodes {
 impl Nodes {
     fn of(conf: &EffectiveSettings<'_>) -> Nodes {
         let mut nodes = Nodes::default();
-        let mut features: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (line, values) in lines(conf, "NodeName") {
-            let gres: BTreeSet<Gres> = gres(value(&values, "gres")).collect();
-            let given = ["feature", "features"].map(|key| value(&values, key).split(','));
-            let given = given.into_iter().flatten().map(str::trim);
-            let given: Vec<&str> = given.filter(|feature| !feature.is_empty()).collect();
-            for name in nodes.names(&line.value.text) {
-                for feature in &given {
-                    let with = features.entry((*feature).to_owned()).or_default();
-                    with.insert(name.clone());
+        let mut default = NodeLine::default();
+        for line in lines(conf, "NodeName") {
+            let mut given = default.clone();
+            for pair in line.pairs() {
+                match pair.key.to_ascii_lowercase().as_str() {
+                    "gres" => given.gres = Rc::new(gres(&pair.value).collect()),
+                    "feature" | "features" => {
+                        let features = pair.value.split(',');
+                        given.features =
+                            Rc::new(features.map(|feature| feature.trim().to_owned()).collect());
+                    }
+                    _ => {}
                 }
-                nodes.gres.insert(name, gres.clone());
             }
+            if is_default(line) {
+                default = given;
+                continue;
+            }
+            for name in nodes.names(&line.value.text) {
+                let next = u32::try_from(nodes.line_of.len()).unwrap_or(u32::MAX);
+                nodes.index.insert(name, next);
+                nodes.line_of.push(nodes.lines.len());
+            }
+            nodes.lines.push(given);
         }
-        for (line, values) in lines(conf, "NodeSet") {
-            let names = nodes.names(value(&values, "nodes")).into_iter();
-            let of_feature = features.get(value(&values, "feature"));
-            let set = names.chain(of_feature.into_iter().flatten().cloned());
-            let set = set.collect();
+        for line in lines(conf, "NodeSet") {
+            let mut set = BTreeSet::new();
+            for pair in line.pairs() {
+                match pair.key.to_ascii_lowercase().as_str() {
+                    "nodes" => set.extend(nodes.named(&pair.value)),
+                    "feature" => set.extend(nodes.with_feature(&pair.value)),
+                    _ => {}
+                }
+            }
             nodes.sets.insert(line.value.text.clone(), set);
         }
         nodes
@@ -126,32 +136,84 @@ impl Nodes {
 
     /// The names of a list; none where it cannot be read or there were too many before.
     fn names(&mut self, list: &str) -> Vec<String> {
-        let names = hostlist::expand(list).unwrap_or_default();
-        self.seen += names.len();
-        match self.seen > MOST_NODES {
-            true => Vec::new(),
-            false => names,
+        if self.seen > MOST_NODES {
+            return Vec::new();
         }
+        let names = hostlist::expand(list);
+        self.seen += names.as_ref().map_or(hostlist::MOST, Vec::len);
+        names.unwrap_or_default()
     }
 
-    /// The nodes of a partition's `Nodes=`.
-    fn named(&mut self, list: &str) -> BTreeSet<String> {
+    /// The nodes with a feature.
+    fn with_feature(&mut self, feature: &str) -> Vec<u32> {
+        if self.seen > MOST_NODES {
+            return Vec::new();
+        }
+        self.seen += self.line_of.len();
+        let has = |line: &usize| self.lines[*line].features.contains(feature);
+        let all = (0..).zip(&self.line_of);
+        all.filter(|(_, line)| has(line))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// The nodes of a partition's `Nodes=`, as far as they have a line.
+    fn named(&mut self, list: &str) -> BTreeSet<u32> {
         let mut found = BTreeSet::new();
         for name in self.names(list) {
-            if name.eq_ignore_ascii_case("ALL") {
-                self.seen += self.gres.len();
-                found.extend(self.gres.keys().cloned());
-            } else if let Some(set) = self.sets.get(&name) {
-                self.seen += set.len();
-                found.extend(set.iter().cloned());
-            } else {
-                found.insert(name);
-            }
             if self.seen > MOST_NODES {
                 return BTreeSet::new();
             }
+            if name.eq_ignore_ascii_case("ALL") {
+                self.seen += self.index.len();
+                found.extend(self.index.values());
+            } else if let Some(set) = self.sets.get(&name) {
+                self.seen += set.len();
+                found.extend(set);
+            } else {
+                found.extend(self.index.get(&name));
+            }
         }
         found
+    }
+
+    /// The lines of these nodes.
+    fn lines_of(&self, nodes: &BTreeSet<u32>) -> impl Iterator<Item = &NodeLine> {
+        let lines: BTreeSet<usize> = nodes.iter().map(|at| self.line_of[*at as usize]).collect();
+        lines.into_iter().map(|line| &self.lines[line])
+    }
+}
+
+/// The billing weights of a partition.
+#[derive(Clone, Default)]
+struct Weights {
+    /// The TRES with a weight other than 0, in lower case; without weights those are the CPUs.
+    weighs: Rc<BTreeSet<String>>,
+    /// True where there are weights, of its own line or a `DEFAULT` line.
+    given: bool,
+    /// Where they are on its own line.
+    spot: Option<Spot>,
+    /// True where they cannot be read.
+    bad: bool,
+}
+
+impl Weights {
+    fn of(text: &str, spot: Option<Spot>) -> Weights {
+        let read = parse_tres_weights(text);
+        let bad = read.is_err();
+        let weights = read.unwrap_or_default();
+        let weighs = weights.iter().filter(|(_, weight)| *weight != 0.0);
+        let mut weighs: BTreeSet<String> =
+            weighs.map(|(name, _)| name.to_ascii_lowercase()).collect();
+        if text.is_empty() {
+            weighs.insert("cpu".into());
+        }
+        Weights {
+            weighs: Rc::new(weighs),
+            given: !text.is_empty(),
+            spot,
+            bad,
+        }
     }
 }
 
@@ -160,35 +222,39 @@ struct Charged {
     name: String,
     /// Its weights, or its name where its line has none.
     spot: Spot,
-    nodes: BTreeSet<String>,
-    /// The TRES with a weight other than 0, in lower case; without weights those are the CPUs.
-    weighs: BTreeSet<String>,
-    /// True where it has weights, its own or those of a `DEFAULT` line.
-    has_weights: bool,
+    nodes: BTreeSet<u32>,
+    weights: Weights,
 }
 
 /// The partitions; one with weights that cannot be read is skipped.
 fn partitions(conf: &EffectiveSettings<'_>, nodes: &mut Nodes) -> Vec<Charged> {
-    let lines = lines(conf, "PartitionName").into_iter();
-    let each = lines.filter_map(|(line, values)| {
-        let billing = value(&values, "tresbillingweights");
-        let weights = parse_tres_weights(billing).ok()?;
-        let weighs = weights.iter().filter(|(_, weight)| *weight != 0.0);
-        let mut weighs: BTreeSet<String> =
-            weighs.map(|(name, _)| name.to_ascii_lowercase()).collect();
-        if billing.is_empty() {
-            weighs.insert("cpu".into());
+    let mut partitions = Vec::new();
+    let mut default = (Rc::from(""), Weights::of("", None));
+    for line in lines(conf, "PartitionName") {
+        let (mut list, mut weights) = default.clone();
+        for pair in line.pairs() {
+            match pair.key.to_ascii_lowercase().as_str() {
+                "nodes" => list = Rc::from(pair.value),
+                "tresbillingweights" => {
+                    let own = !is_default(line) && !pair.value.is_empty();
+                    let spot = own.then(|| line.pair_values(&pair));
+                    weights = Weights::of(&pair.value, spot);
+                }
+                _ => {}
+            }
         }
-        let spot = values.get("tresbillingweights").and_then(|(_, spot)| *spot);
-        Some(Charged {
-            name: line.value.text.clone(),
-            spot: spot.unwrap_or_else(|| line.value_spot()),
-            nodes: nodes.named(value(&values, "nodes")),
-            weighs,
-            has_weights: !billing.is_empty(),
-        })
-    });
-    each.collect()
+        if is_default(line) {
+            default = (list, weights);
+        } else if !weights.bad {
+            partitions.push(Charged {
+                name: line.value.text.clone(),
+                spot: weights.spot.unwrap_or_else(|| line.value_spot()),
+                nodes: nodes.named(&list),
+                weights,
+            });
+        }
+    }
+    partitions
 }
 
 /// True if usage and its charges matter, and all that is asked for is known.
@@ -198,17 +264,15 @@ fn is_charging(conf: &EffectiveSettings<'_>) -> bool {
 
 /// Generic resources of a partition's nodes without a weight there, as TRES.
 fn uncharged_gres(conf: &EffectiveSettings<'_>, nodes: &Nodes, partition: &Charged) -> Vec<String> {
-    let there = partition
-        .nodes
-        .iter()
-        .filter_map(|name| nodes.gres.get(name));
-    let there: BTreeSet<&Gres> = there.flatten().collect();
+    let there = nodes.lines_of(&partition.nodes).map(|line| &line.gres);
+    let there: BTreeSet<&Gres> = there.flat_map(|gres| gres.iter()).collect();
     let names: BTreeSet<&str> = there.iter().map(|(name, _)| name.as_str()).collect();
     let uncharged = names.into_iter().filter(|name| {
         let tres = format!("gres/{name}");
         let mut kinds = there.iter().filter(|(other, _)| other == name);
-        let of_kind = |kind: &str| partition.weighs.contains(&format!("{tres}:{kind}"));
-        let charged = partition.weighs.contains(&tres) || kinds.all(|(_, kind)| of_kind(kind));
+        let of_kind = |kind: &str| partition.weights.weighs.contains(&format!("{tres}:{kind}"));
+        let charged =
+            partition.weights.weighs.contains(&tres) || kinds.all(|(_, kind)| of_kind(kind));
         // Of what is not tracked, GPUs are what everybody wants.
         let counts = has_gres(conf, name) && (*name == "gpu" || conf.tracks(&tres));
         counts && !charged
@@ -241,7 +305,7 @@ fn resource_not_charged(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     }
     let (nowhere, somewhere): (Vec<_>, Vec<_>) = licences(conf)
         .into_iter()
-        .partition(|(tres, _)| !partitions.iter().any(|it| it.weighs.contains(tres)));
+        .partition(|(tres, _)| !partitions.iter().any(|it| it.weights.weighs.contains(tres)));
     let mut hits = Vec::new();
     for (tres, spot) in nowhere {
         hits.push(Hit::new(
@@ -255,7 +319,7 @@ fn resource_not_charged(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
         let licences = somewhere.iter().map(|(tres, _)| tres);
         uncharged.extend(
             licences
-                .filter(|tres| !partition.weighs.contains(*tres))
+                .filter(|tres| !partition.weights.weighs.contains(*tres))
                 .cloned(),
         );
         if !uncharged.is_empty() {
@@ -289,7 +353,9 @@ fn remedy(
         .collect();
     let weights = weights.join(",");
     let mut text = match partition {
-        Some(partition) if partition.has_weights => format!("add {weights} to TRESBillingWeights"),
+        Some(partition) if partition.weights.given => {
+            format!("add {weights} to TRESBillingWeights")
+        }
         Some(_) => format!("set TRESBillingWeights=\"CPU=..,Mem=..,{weights}\""),
         None => format!("add {weights} to TRESBillingWeights of the partitions"),
     };
@@ -319,8 +385,11 @@ fn billing_differs(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
         return Vec::new();
     }
     let partitions = partitions(conf, &mut Nodes::of(conf));
-    let nodes: usize = partitions.iter().map(|it| it.nodes.len() + 1).sum();
-    if nodes.saturating_mul(partitions.len()) > MOST_STEPS {
+    let sizes = partitions
+        .iter()
+        .map(|it| it.nodes.len() + it.weights.weighs.len());
+    let size: usize = sizes.sum();
+    if size.saturating_mul(partitions.len()) > MOST_STEPS {
         return Vec::new();
     }
     // Those have a rule of their own.
@@ -331,7 +400,11 @@ fn billing_differs(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
             .iter()
             .filter(|other| !other.nodes.is_disjoint(&partition.nodes))
             .map(|other| {
-                let lacking = other.weighs.difference(&partition.weighs).filter(is_own);
+                let lacking = other
+                    .weights
+                    .weighs
+                    .difference(&partition.weights.weighs)
+                    .filter(is_own);
                 (other, lacking.map(String::as_str).collect::<Vec<_>>())
             });
         if let Some((other, lacking)) = others.find(|(_, lacking)| !lacking.is_empty()) {

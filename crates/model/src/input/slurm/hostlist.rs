@@ -1,7 +1,7 @@
 //! Slurm's lists of names: `n[01-03,7],login` is four nodes.
 
-/// At most this many names are listed.
-const MOST: usize = 100_000;
+/// At most this many names are in a list.
+pub const MOST: usize = 100_000;
 
 /// The names of a list, in its order; empty entries are skipped. `None`: a bracket that is not closed, a
 /// range that is not one of numbers, or more than 100,000 names.
