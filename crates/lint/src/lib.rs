@@ -42,8 +42,8 @@ use fairtree::config::Include;
 use fairtree_model::input::slurm::document::Document;
 use finding::Findings;
 
-/// Checks one file, called `name`, that includes no others; `include` lines are reported as not
-/// read.
+/// Checks one file, called `name`, that includes no others and names no policy file; `include` lines
+/// and `policy=` are reported as not read.
 pub fn run(text: &str, name: &str) -> Report {
     let mut fetch = |_: &Include| Err("included files are not followed here".to_string());
     run_with(text, name, &Options::default(), &mut fetch)
