@@ -108,7 +108,140 @@ fn usage_that_only_level_fs_tells_of_is_no_difference() {
     }
 }
 
+/// A job of `a`, charged 100, ended after the pass at which both had used 500. Expected by hand: 500 of
+/// at most 600 explains every column, and nothing explains another NormUsage or LevelFS of one row.
+#[test]
+fn columns_of_different_moments_are_compared_with_each_other() {
+    let listing = |norm_usage: &str, level_fs: &str| {
+        format!(
+            "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS\n\
+             root|||0.000000|1100||1.000000||\n p||1|1.000000|1100|1.000000|1.000000||1.000000\n  \
+             p|a|1|0.500000|600|0.500000|0.500000|1.000000|1.000000\n  \
+             p|b|1|0.500000|500|{norm_usage}|0.500000|1.000000|{level_fs}\n"
+        )
+    };
+    for (norm_usage, level_fs, differs) in [
+        ("0.500000", "1.000000", false),
+        ("0.900000", "1.000000", true),
+        ("0.500000", "1.200000", true),
+    ] {
+        let text = listing(norm_usage, level_fs);
+        let listing = sshare::read("listing", text.as_bytes()).expect("a listing");
+        let report =
+            share::from_listing(&listing, Ranking::FAIR_TREE, Compat::Documented).expect("a tree");
+        let agreement = share::check(&listing, &report).expect("a tree");
+        assert_eq!(
+            agreement.differences.is_empty(),
+            !differs,
+            "{agreement:?}\n{text}"
+        );
+        assert_eq!(agreement.charged.len(), 1);
+    }
+}
+
+/// What sshare prints after jobs ended: the derived columns of `then`, RawUsage of `now`.
+fn printed_later(
+    then: &site::Site,
+    now: &site::Site,
+    ranking: Ranking,
+    fields: &str,
+) -> (share::ShareReport, Vec<u8>) {
+    let mut report = share::from_site(then, ranking, Compat::Documented);
+    let later = share::from_site(now, ranking, Compat::Documented);
+    for (row, later) in report.rows.iter_mut().zip(&later.rows) {
+        row.raw_usage = later.raw_usage;
+    }
+    let shown = share::select(&report, &share::Select::default());
+    let table = table::Table {
+        fields: sshare::parse_fields(fields).expect("columns"),
+        header: true,
+        separator: table::Separator::BarBetween,
+        rates_accounts: true,
+    };
+    let mut text = Vec::new();
+    table.write(&mut text, &report, &shown).expect("memory");
+    (report, text)
+}
+
+/// The same site after some users were charged more: `growth` by user, in the order of the text.
+fn grown(text: &str, growth: &[f64]) -> String {
+    let mut growth = growth.iter().cycle();
+    let lines = text.lines().map(|line| match line.split_once("usage = ") {
+        Some((before, usage)) => {
+            let usage: f64 = usage.trim_end_matches(" }").parse().expect("a number");
+            format!(
+                "{before}usage = {:?} }}\n",
+                usage + growth.next().expect("a cycle")
+            )
+        }
+        None => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+/// A line whose FairShare, the last column but one, is that of the other of two users.
+fn swap_factor(line: &str) -> String {
+    let mut cells: Vec<&str> = line.split('|').collect();
+    let factor = cells.len() - 2;
+    cells[factor] = match cells[factor] {
+        "0.500000" => "1.000000",
+        "1.000000" => "0.500000",
+        other => other,
+    };
+    cells.join("|")
+}
+
+const LONG: &str = "Account,User,RawShares,NormShares,RawUsage,NormUsage,Eff,Fair,LevelFS";
+const SHORT: &str = "Account,User,RawShares,NormShares,RawUsage,Eff,Fair";
+
 proptest! {
+    /// Usage that came since the pass is no difference, whatever the tree.
+    #[test]
+    fn growth_since_the_pass_passes(
+        text in sites(),
+        growth in prop::collection::vec(
+            prop_oneof![Just(0.0), 0.0..2.0f64, 1.0..1e5f64, 1e8..1e9f64], 1..12
+        ),
+        ranking in prop::sample::select(vec![
+            Ranking::FAIR_TREE, Ranking::classic(1), Ranking::depth_oblivious(2),
+        ]),
+        fields in prop::sample::select(vec![LONG, SHORT]),
+    ) {
+        let then = site::read("site", text.as_bytes()).expect("a site");
+        let now = site::read("site", grown(&text, &growth).as_bytes()).expect("a site");
+        let (_, listing) = printed_later(&then, &now, ranking, fields);
+        let text = String::from_utf8_lossy(&listing).into_owned();
+        let listing = sshare::read("listing", &listing[..]).expect("a listing");
+        let report = share::from_listing(&listing, ranking, Compat::Documented).expect("a tree");
+        let agreement = share::check(&listing, &report).expect("a tree");
+        prop_assert_eq!(agreement.differences, [], "{}", text);
+    }
+
+    /// A wrong rank is found although usage has grown: two users of one account, whose usage at the pass
+    /// differs by a tenth or more, with each other's factor.
+    #[test]
+    fn a_wrong_factor_is_found_in_a_busy_site(
+        used in 1000u32..1_000_000, more in 110u32..1000, charged in 1u32..1_000_000,
+    ) {
+        let other = u64::from(used) * u64::from(more) / 100;
+        let site = |usage: u64| format!(
+            "[accounts.lab]\nshares = 1\nusers.ann = {{ shares = 1, usage = {usage} }}\n\
+             users.bob = {{ shares = 1, usage = {other} }}\n"
+        );
+        let then = site::read("site", site(u64::from(used)).as_bytes()).expect("a site");
+        let now = u64::from(used) + u64::from(charged);
+        let now = site::read("site", site(now).as_bytes()).expect("a site");
+        let (_, listing) = printed_later(&then, &now, Ranking::FAIR_TREE, LONG);
+        let listing = String::from_utf8(listing).expect("text");
+        let swapped: Vec<String> = listing.lines().map(swap_factor).collect();
+        let swapped = swapped.join("\n");
+        let listing = sshare::read("listing", swapped.as_bytes()).expect("a listing");
+        let report = share::from_listing(&listing, Ranking::FAIR_TREE, Compat::Documented)
+            .expect("a tree");
+        let agreement = share::check(&listing, &report).expect("a tree");
+        prop_assert_eq!(agreement.differences.len(), 2, "{}", swapped);
+    }
+
     #[test]
     fn own_output_passes(
         text in sites(),

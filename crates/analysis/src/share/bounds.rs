@@ -1,24 +1,30 @@
 //! The values that derived numbers can have when each RawUsage lost up to one to the cut after
 //! the point.
 
+use super::oblivious::{self, Level};
+use super::parts::both;
 use super::ranks::Interval;
-use super::since::{Told, usage_at_pass};
 use super::{Figure, ShareReport};
 use fairtree::fairshare::{EffectiveUsage, FactorFormula, Ranking};
 use fairtree::tree::Shares;
 use fairtree_model::input::sshare::{Column, Listing, Printed};
 use fairtree_model::listed::ListedTree;
-use fairtree_model::listed::MAX_GROWTH;
 
 /// Intervals by row.
 #[derive(Debug)]
 pub(super) struct Bounds {
-    norm_shares: Vec<Interval>,
-    norm_usage: Vec<Option<Interval>>,
-    effective_usage: Vec<Option<Interval>>,
+    pub(super) norm_shares: Vec<Interval>,
+    pub(super) norm_usage: Vec<Option<Interval>>,
+    /// Normalised usage of the pass that effective usage is of.
+    pub(super) norm_at_pass: Vec<Option<Interval>>,
+    pub(super) effective_usage: Vec<Option<Interval>>,
+    /// Effective usage of the pass that the other columns are of, where usage has grown since.
+    pub(super) at_pass: Vec<Option<Interval>>,
+    /// The part of its account's usage that the columns of a row agree on.
+    pub(super) agreed: Vec<Option<Interval>>,
     level_fs: Vec<Interval>,
     fs_factor: Vec<Option<Interval>>,
-    charged: Vec<Charged>,
+    pub(super) charged: Vec<Charged>,
 }
 
 /// Usage that an account got since the pass that the printed quotients are of.
@@ -31,8 +37,14 @@ pub struct Charged {
 }
 
 impl Bounds {
-    /// The intervals of a report that was recomputed from a listing.
-    pub fn new(listing: &Listing, report: &ShareReport, forest: &ListedTree) -> Bounds {
+    /// The intervals of a report that was recomputed from a listing, where RawUsage may have grown
+    /// since the last pass by the part `max_growth` of all.
+    pub fn new(
+        listing: &Listing,
+        report: &ShareReport,
+        forest: &ListedTree,
+        max_growth: f64,
+    ) -> Bounds {
         let rows = 0..report.rows.len();
         let norm_shares = |at: usize| match report.rows[at].norm_shares {
             Figure::Computed(value) => exactly(value),
@@ -42,18 +54,27 @@ impl Bounds {
         let mut bounds = Bounds {
             norm_shares: rows.clone().map(norm_shares).collect(),
             norm_usage: rows.clone().map(norm_usage).collect(),
+            norm_at_pass: rows.clone().map(norm_usage).collect(),
             effective_usage: Vec::new(),
+            at_pass: vec![None; report.rows.len()],
+            agreed: vec![None; report.rows.len()],
             level_fs: Vec::new(),
             fs_factor: Vec::new(),
             charged: Vec::new(),
         };
-        let classic = report.ranking.effective_usage() == EffectiveUsage::Mixed;
-        if classic && report.compat.is_slurm() {
-            bounds.allow_late_usage(listing, forest);
-        }
-        bounds.effective_usage = bounds.effective_usage(listing, report, forest);
-        if report.ranking.columns().level_fs {
-            bounds.allow_charges(listing, forest);
+        match report.ranking.effective_usage() {
+            EffectiveUsage::OfAbove | EffectiveUsage::OfSiblings => {
+                bounds.effective_usage = bounds.effective_usage(listing, report, forest);
+                bounds.allow_charges(listing, forest, max_growth);
+            }
+            EffectiveUsage::OfRoot | EffectiveUsage::Mixed | EffectiveUsage::Other => {
+                bounds.allow_charges_of_all(listing, report, forest, max_growth);
+                bounds.effective_usage = bounds.effective_usage(listing, report, forest);
+                // Growth within an account does not show then.
+                let undecided = report.ranking.effective_usage() == EffectiveUsage::Other
+                    && !listing.has(Column::NormUsage);
+                bounds.narrow_to_printed(listing, forest, undecided);
+            }
         }
         bounds.level_fs = rows
             .clone()
@@ -70,7 +91,7 @@ impl Bounds {
             Column::NormUsage => self.norm_usage[row],
             Column::EffectvUsage => self.effective_usage[row],
             Column::LevelFs => {
-                let usage = self.effective_usage[row]?;
+                let usage = self.at_pass[row].or(self.effective_usage[row])?;
                 Some(over(self.norm_shares[row], usage))
             }
             Column::FairShare => self.fs_factor[row],
@@ -83,85 +104,47 @@ impl Bounds {
         &self.level_fs
     }
 
+    /// Level fairshare by row, as the printed quotients alone show it: those of RawUsage may be of a
+    /// later moment, though not by as much as shows in their digits.
+    pub fn level_fs_of_columns(&self, listing: &Listing) -> Vec<Interval> {
+        let of_columns = |at: usize| {
+            let part = self.agreed[at]?;
+            let by_part = over(self.norm_shares[at], part);
+            match listing.rows[at].level_fs {
+                Some(printed) if !printed.value.is_nan() => Some(interval(printed).meet(by_part)),
+                _ => Some(by_part),
+            }
+        };
+        let rows = 0..self.level_fs.len();
+        rows.map(|at| of_columns(at).unwrap_or(self.level_fs[at]))
+            .collect()
+    }
+
     /// Where usage was charged since the last pass.
     pub fn charged(&self) -> &[Charged] {
         &self.charged
     }
 
-    /// Widens the intervals of levels whose printed quotients are of usage before the last
-    /// charges.
-    fn allow_charges(&mut self, listing: &Listing, forest: &ListedTree) {
-        for account in 0..forest.row_count() {
-            let children = forest.tree.fs_children(super::listing::index(account));
-            let rows: Vec<usize> = children.iter().map(|row| row.get()).collect();
-            let told = |at: usize| self.told_usage(listing, at);
-            if let Some(charged) = charges(
-                listing,
-                forest,
-                account,
-                &rows,
-                told,
-                &self.effective_usage,
-                MAX_GROWTH,
-            ) {
-                for row in rows {
-                    let told = self.told_usage(listing, row);
-                    widen(&mut self.effective_usage[row], told);
-                }
-                self.charged.push(charged);
+    /// Notes the printed effective usage where shares and usage allow it: what follows from it is of
+    /// the same moment. `undecided`: one that they do not allow may be of another moment, and has no
+    /// bounds.
+    fn narrow_to_printed(&mut self, listing: &Listing, forest: &ListedTree, undecided: bool) {
+        for (at, row) in listing.rows.iter().enumerate() {
+            // Of the root sshare prints 1, whatever was used.
+            if Some(at) == forest.root {
+                continue;
             }
-        }
-        let Some(root) = forest.root else { return };
-        let rows: Vec<usize> = (0..forest.row_count()).filter(|&at| at != root).collect();
-        let told = |at: usize| listing.rows[at].norm_usage.map(interval);
-        if charges(
-            listing,
-            forest,
-            root,
-            &rows,
-            told,
-            &self.norm_usage,
-            MAX_GROWTH,
-        )
-        .is_some()
-        {
-            for row in rows {
-                widen(&mut self.norm_usage[row], told(row));
+            let printed = row.effective_usage.map(interval);
+            let differs = self.effective_usage[at]
+                .zip(printed)
+                .is_some_and(|(allowed, printed)| both(printed, allowed).is_none());
+            if differs && undecided {
+                self.effective_usage[at] = None;
             }
-        }
-    }
-
-    /// Widens the intervals of NormUsage where the printed ones are of usage before the last pass:
-    /// stock's classic fair share looks at usage before it charges what ran since.
-    fn allow_late_usage(&mut self, listing: &Listing, forest: &ListedTree) {
-        let Some(root) = forest.root else { return };
-        let rows: Vec<usize> = (0..listing.rows.len()).filter(|&at| at != root).collect();
-        let told = |at: usize| listing.rows[at].norm_usage.map(interval);
-        if charges(listing, forest, root, &rows, told, &self.norm_usage, 1.0).is_some() {
-            for row in rows {
-                widen(&mut self.norm_usage[row], told(row));
-            }
-        }
-    }
-
-    /// The effective usage that a row's printed numbers tell of. LevelFS above 1 has more digits
-    /// than EffectvUsage below 1: of usage that grew by less than the last digit of the one, the other
-    /// may tell.
-    fn told_usage(&self, listing: &Listing, at: usize) -> Option<Interval> {
-        let row = &listing.rows[at];
-        let by_level_fs = || {
-            let level_fs = row
-                .level_fs
-                .filter(|p| p.value.is_finite() && p.low > 0.0)?;
-            let shares = self.norm_shares[at];
-            (shares.high.is_finite()).then(|| Interval {
-                low: shares.low / level_fs.high,
-                high: shares.high / level_fs.low,
-            })
-        };
-        match (row.effective_usage.map(interval), by_level_fs()) {
-            (Some(usage), Some(level_fs)) => Some(usage.meet(level_fs)),
-            (usage, level_fs) => usage.or(level_fs),
+            self.at_pass[at] = match self.effective_usage[at] {
+                Some(allowed) => printed.and_then(|printed| both(printed, allowed)),
+                None => printed,
+            };
         }
     }
 
@@ -172,6 +155,10 @@ impl Bounds {
         forest: &ListedTree,
     ) -> Vec<Option<Interval>> {
         let mut found: Vec<Option<Interval>> = vec![None; report.rows.len()];
+        let levels = match report.ranking.effective_usage() {
+            EffectiveUsage::Other => self.usage_of_levels(listing, forest),
+            _ => Vec::new(),
+        };
         for &index in forest.tree.parents_first() {
             let at = index.get();
             if at >= found.len() {
@@ -181,62 +168,98 @@ impl Bounds {
                 EffectiveUsage::OfAbove => forest
                     .fs_parent(at)
                     .and_then(|parent| quotient(listing, at, parent)),
-                EffectiveUsage::OfRoot => self.norm_usage[at],
-                EffectiveUsage::Mixed => self.classic(listing, forest, at, &found),
+                EffectiveUsage::OfRoot => self.norm_at_pass[at],
+                EffectiveUsage::Mixed | EffectiveUsage::Other => {
+                    self.of_account(listing, report, forest, (at, &found), &levels)
+                }
                 // Neither rising nor falling in the usage: no bounds.
-                EffectiveUsage::OfSiblings | EffectiveUsage::Other => None,
+                EffectiveUsage::OfSiblings => None,
             };
         }
         found
     }
 
-    /// `un + (ue_parent - un) * shares / level shares`: between the two, so rising in both.
-    fn classic(
+    /// Effective usage that follows from an association's own normalised usage and the effective
+    /// usage of its account.
+    fn of_account(
         &self,
         listing: &Listing,
+        report: &ShareReport,
         forest: &ListedTree,
-        at: usize,
-        found: &[Option<Interval>],
+        (at, found): (usize, &[Option<Interval>]),
+        levels: &[Option<Interval>],
     ) -> Option<Interval> {
         let Some(parent) = forest.fs_parent(at) else {
             // All of itself, or nothing of nothing.
-            let whole = listing.rows[at].raw_usage.is_some_and(|usage| usage > 0);
+            let used = listing.rows[at].raw_usage.is_some_and(|usage| usage > 0);
+            // Before what came since the pass there may have been nothing.
+            let whole = used && self.charged.is_empty();
             let low = if whole { 1.0 } else { 0.0 };
             return (Some(at) == forest.root).then_some(Interval { low, high: 1.0 });
         };
-        let own = self.norm_usage[at]?;
+        let own = self.norm_at_pass[at];
         let below_root = Some(parent) == forest.root;
-        let Some(Shares::Raw(shares)) = listing.rows[at].raw_shares else {
+        let Some(Shares::Raw(_)) = listing.rows[at].raw_shares else {
             // Right below the root, stock shows the row's own, the documentation the root's.
             let mut shown = found[parent];
             if below_root {
-                widen(&mut shown, Some(own));
+                widen(&mut shown, own);
             }
             return shown;
         };
         if below_root {
-            return Some(own);
+            return own;
         }
-        let above = found[parent]?;
-        let level = forest.tree.fs_children(super::listing::index(parent));
-        let count = |shares: Option<Shares>| match shares {
-            Some(Shares::Raw(shares)) => f64::from(shares),
-            _ => 0.0,
-        };
-        let rows = &listing.rows;
-        let sum: f64 = level
-            .iter()
-            .map(|row| count(rows[row.get()].raw_shares))
-            .sum();
-        if sum == 0.0 {
-            return Some(above);
+        match report.ranking.effective_usage() {
+            EffectiveUsage::Mixed => {
+                // `own + (above - own) * part` is between the two, so rising in both.
+                let (own, above) = (own?, found[parent]?);
+                let Some(part) = part_of_shares(listing, forest, at, parent) else {
+                    return Some(above);
+                };
+                let mix = |own: f64, above: f64| own + (above - own) * part;
+                Some(Interval {
+                    low: mix(own.low, above.low),
+                    high: mix(own.high, above.high),
+                })
+            }
+            // Stock takes the siblings' usage of this pass or of the one before.
+            _ if report.compat.is_slurm() => None,
+            _ => {
+                let (own, level) = (own?, levels[parent]?);
+                let others = Interval {
+                    low: (level.low - own.low).max(0.0),
+                    high: (level.high - own.high).max(0.0),
+                };
+                let shares = |row: usize| match report.rows[row].norm_shares {
+                    Figure::Computed(shares) => Some(shares),
+                    _ => None,
+                };
+                Some(oblivious::effective_usage(Level {
+                    own,
+                    others,
+                    shares: shares(at)?,
+                    above: found[parent]?,
+                    shares_above: shares(parent)?,
+                }))
+            }
         }
-        let part = f64::from(shares) / sum;
-        let mix = |own: f64, above: f64| own + (above - own) * part;
-        Some(Interval {
-            low: mix(own.low, above.low),
-            high: mix(own.high, above.high),
-        })
+    }
+
+    /// By account, the normalised usage of all children with shares of their own.
+    fn usage_of_levels(&self, listing: &Listing, forest: &ListedTree) -> Vec<Option<Interval>> {
+        let mut sums = vec![Some(exactly(0.0)); forest.tree.len()];
+        for at in 0..forest.row_count() {
+            let with_shares = matches!(listing.rows[at].raw_shares, Some(Shares::Raw(_)));
+            if let Some(parent) = forest.fs_parent(at).filter(|_| with_shares) {
+                let both = sums[parent].zip(self.norm_at_pass[at]);
+                sums[parent] = both.map(|(sum, own)| Interval {
+                    low: sum.low + own.low,
+                    high: sum.high + own.high,
+                });
+            }
+        }
+        sums
     }
 
     fn level_fs_of(&self, listing: &Listing, at: usize) -> Interval {
@@ -278,7 +301,8 @@ impl Bounds {
     }
 
     fn factor(&self, at: usize, dampening: f64) -> Option<Interval> {
-        let (shares, usage) = (self.norm_shares[at], self.effective_usage[at]?);
+        let usage = self.at_pass[at].or(self.effective_usage[at])?;
+        let shares = self.norm_shares[at];
         let factor = |usage: f64| match shares.low {
             shares if shares > 0.0 => (-(usage / shares) / dampening).exp2(),
             _ => 0.0,
@@ -290,46 +314,38 @@ impl Bounds {
     }
 }
 
-/// What an account got since the last pass, at most the part `max_growth` of all, where that is what separates printed quotients (`told`)
-/// from those of RawUsage (`allowed`).
-fn charges(
+/// Why a number has no interval.
+pub(super) fn why_none(report: &ShareReport) -> &'static str {
+    match report.ranking.effective_usage() {
+        EffectiveUsage::Other if report.compat.is_slurm() => {
+            "Slurm's plugin mixes the usage of two passes"
+        }
+        EffectiveUsage::Other => {
+            "RawUsage may be of a later moment, and NormUsage is not printed (sshare -l has it)"
+        }
+        EffectiveUsage::OfSiblings => "no bounds are known under this ranking",
+        _ => "a number that it follows from is not printed",
+    }
+}
+
+/// A row's part of the shares on its level; `None` where the level has none.
+pub(super) fn part_of_shares(
     listing: &Listing,
     forest: &ListedTree,
-    account: usize,
-    rows: &[usize],
-    told: impl Fn(usize) -> Option<Interval>,
-    allowed: &[Option<Interval>],
-    max_growth: f64,
-) -> Option<Charged> {
-    let apart = |&at: &usize| match (told(at), allowed[at]) {
-        (Some(told), Some(allowed)) => told.low > allowed.high || told.high < allowed.low,
-        _ => false,
+    at: usize,
+    parent: usize,
+) -> Option<f64> {
+    let count = |row: usize| match listing.rows[row].raw_shares {
+        Some(Shares::Raw(shares)) => f64::from(shares),
+        _ => 0.0,
     };
-    if !rows.iter().any(apart) {
-        return None;
-    }
-    let raw_usage = listing.rows[account].raw_usage?;
-    let above = super::listing::index(account);
-    let direct = |at: usize| forest.tree.parent(super::listing::index(at)) == Some(above);
-    let tellers: Vec<Told> = rows
-        .iter()
-        .filter_map(|&at| {
-            Some(Told {
-                raw_usage: listing.rows[at].raw_usage?,
-                part: told(at)?,
-                direct: direct(at),
-            })
-        })
-        .collect();
-    let before = usage_at_pass(raw_usage, &tellers, max_growth)?;
-    Some(Charged {
-        account,
-        amount: (raw_usage as f64 - before).max(0.0),
-    })
+    let level = forest.tree.fs_children(super::listing::index(parent));
+    let sum: f64 = level.iter().map(|row| count(row.get())).sum();
+    (sum > 0.0).then(|| count(at) / sum)
 }
 
 /// Makes room for a second interval.
-fn widen(interval: &mut Option<Interval>, other: Option<Interval>) {
+pub(super) fn widen(interval: &mut Option<Interval>, other: Option<Interval>) {
     if let (Some(own), Some(other)) = (interval.as_mut(), other) {
         own.low = own.low.min(other.low);
         own.high = own.high.max(other.high);
@@ -337,14 +353,14 @@ fn widen(interval: &mut Option<Interval>, other: Option<Interval>) {
 }
 
 /// The values that print so.
-fn interval(printed: Printed) -> Interval {
+pub(super) fn interval(printed: Printed) -> Interval {
     Interval {
         low: printed.low,
         high: printed.high,
     }
 }
 
-fn exactly(value: f64) -> Interval {
+pub(super) fn exactly(value: f64) -> Interval {
     Interval {
         low: value,
         high: value,
@@ -371,7 +387,7 @@ fn quotient(listing: &Listing, at: usize, of: usize) -> Option<Interval> {
 }
 
 /// Shares over usage; no usage gives infinity, no shares 0.
-fn over(shares: Interval, usage: Interval) -> Interval {
+pub(super) fn over(shares: Interval, usage: Interval) -> Interval {
     let divide = |shares: f64, usage: f64| match shares {
         0.0 => 0.0,
         shares if usage == 0.0 || shares == f64::INFINITY => f64::INFINITY,

@@ -5,19 +5,25 @@
 //! not, the printed number stays and a [`Gap`] says why.
 
 mod agreement;
+mod at_pass;
 mod bounds;
 mod check;
 mod doubt;
 pub(crate) mod entitled;
+mod growth;
 mod listing;
+mod oblivious;
 mod order;
+mod own_row;
+mod parts;
 mod prefer_printed;
+mod rank_check;
 mod ranks;
 mod select;
 mod since;
 mod site;
 
-pub use agreement::{Agreement, Difference, Verdict};
+pub use agreement::{Agreement, Difference, Skipped, Verdict};
 pub use bounds::Charged;
 pub use check::check;
 pub use listing::{from_listing, from_listing_with, ranking_of, rates_accounts};

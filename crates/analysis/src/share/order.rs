@@ -40,18 +40,21 @@ impl Spread {
 
 /// Of two rows on one level, all users of the one with the higher level fairshare come first.
 ///
-/// Returns the number of factors that stand in a comparison, and for each row that does not come
-/// after a better one the difference.
+/// Returns the number of rows in a comparison, and for each row that does not come after a better one
+/// the difference. `unranked`: rows left out.
 pub(super) fn compare(
     listing: &Listing,
     forest: &ListedTree,
     level_fs: &[Interval],
+    unranked: &[usize],
 ) -> (usize, Vec<Difference>) {
     let tree = &forest.tree;
     let mut spreads = vec![Spread::NONE; tree.len()];
     for &index in tree.parents_first().iter().rev() {
         let at = index.get();
-        if let Some(factor) = listing.rows.get(at).and_then(|row| row.fs_factor) {
+        let ranked = unranked.binary_search(&at).is_err();
+        let row = listing.rows.get(at).filter(|_| ranked);
+        if let Some(factor) = row.and_then(|row| row.fs_factor) {
             let own = Spread {
                 count: 1,
                 least: (factor.value, at),
@@ -63,9 +66,13 @@ pub(super) fn compare(
             spreads[parent] = spreads[parent].with(spreads[at]);
         }
     }
-    let mut compared = 0;
+    // The rows that are, or are below, one of several.
+    let mut in_order = vec![false; tree.len()];
     let mut differences = Vec::new();
     for &account in tree.parents_first() {
+        for child in tree.fs_children(account) {
+            in_order[child.get()] = in_order[account.get()];
+        }
         if Some(account) == forest.stand_in {
             continue;
         }
@@ -74,7 +81,7 @@ pub(super) fn compare(
         if rows.len() < 2 {
             continue;
         }
-        compared += rows.iter().map(|&row| spreads[row].count).sum::<usize>();
+        rows.iter().for_each(|&row| in_order[row] = true);
         rows.sort_by(|&a, &b| level_fs[b].low.total_cmp(&level_fs[a].low));
         // The least factor among the rows that are surely better than a limit.
         let mut least = Vec::with_capacity(rows.len());
@@ -100,5 +107,10 @@ pub(super) fn compare(
             }
         }
     }
-    (compared, differences)
+    let has_factor = |at: usize| {
+        let row = listing.rows.get(at);
+        row.is_some_and(|row| row.fs_factor.is_some()) && unranked.binary_search(&at).is_err()
+    };
+    let compared = (0..tree.len()).filter(|&at| in_order[at] && has_factor(at));
+    (compared.count(), differences)
 }

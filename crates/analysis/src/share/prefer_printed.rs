@@ -1,10 +1,11 @@
 //! Numbers of usage that was cut off after the point: computed from whole TRES-seconds they are
 //! near what slurmctld has, which knows the fractions.
 
-use super::check::{DERIVED, check, forest, printed};
+use super::check::{DERIVED, check_with, forest, printed};
 use super::{Figure, ShareReport};
 use fairtree_model::input::InputError;
 use fairtree_model::input::sshare::{Column, Listing, Printed};
+use fairtree_model::listed::MAX_GROWTH;
 
 /// Puts the printed number in the place of a computed one, wherever usage with these whole parts
 /// can have both: then the printed one is what the fractions make of it. A printed number that no
@@ -16,7 +17,7 @@ use fairtree_model::input::sshare::{Column, Listing, Printed};
 /// # Errors
 /// As [`super::from_listing`].
 pub fn prefer_printed(listing: &Listing, report: &mut ShareReport) -> Result<(), InputError> {
-    let apart = check(listing, report)?.differences;
+    let apart = check_with(listing, report, MAX_GROWTH)?.differences;
     let differs = |row: usize, column: Column| {
         let from = apart.partition_point(|difference| difference.row < row);
         let mut of_row = apart[from..].iter().take_while(|d| d.row == row);

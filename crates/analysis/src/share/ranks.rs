@@ -91,6 +91,25 @@ impl Arenas {
         arenas
     }
 
+    /// The same without some leaves, which have no rank yet.
+    pub(super) fn without(mut self, forest: &ListedTree, rows: &[usize]) -> Arenas {
+        for &row in rows.iter().filter(|&&row| self.is_leaf[row]) {
+            let mut at = Some(row);
+            while let Some(above) = at {
+                self.leaves[above] -= 1;
+                let parent = forest.tree.fs_parent(AssocIndex::new(above));
+                at = parent.map(AssocIndex::get).filter(|_| self.competes[above]);
+            }
+            self.places -= 1;
+        }
+        for &row in rows {
+            self.competes[row] = false;
+        }
+        let competes = &self.competes;
+        self.first.retain(|row| competes[*row]);
+        self
+    }
+
     /// Those that compete first.
     pub(super) fn first(&self) -> &[usize] {
         &self.first
