@@ -8,6 +8,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde_json::Value;
 use slurm::{checkout, commands, fairtree, link_tools};
@@ -20,6 +22,20 @@ struct Host {
 
 /// The release of the recorded answers, and the next one of Debian.
 const NUMBERS: [(&str, &str); 2] = [("22.05.8", "0x160508"), ("24.11.5", "0x180b05")];
+
+/// The priority settings of the recorded answer, as lines of slurm.conf.
+fn settings_in_force() -> String {
+    let recorded = checkout().join(slurm::CLUSTER).join("config.txt");
+    let text = fs::read_to_string(recorded).expect("text");
+    let lines = text.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        let (key, value) = (key.trim(), value.trim());
+        let ours = key.starts_with("Priority") || key.starts_with("FairShare");
+        let given = !value.is_empty() && value != "(null)" && key != "PriorityType";
+        (ours && given).then(|| format!("{key}=\"{value}\"\n"))
+    });
+    lines.collect()
+}
 
 impl Host {
     /// A host of Debian's slurmctld 22.05.8 with PriorityType=priority/fairtree, all well.
@@ -116,11 +132,18 @@ impl Host {
             "ClusterName=fairtree\nSlurmUser=root\nPluginDir={}\nStateSaveLocation={}\n\
              AccountingStorageType=accounting_storage/slurmdbd\n\
              AccountingStorageEnforce=associations,limits,qos\nPriorityType=priority/fairtree\n\
-             PriorityWeightFairshare=100000\nPriorityCalcPeriod=1\n",
+             {}",
             plugins.collect::<Vec<_>>().join(":"),
-            self.at("state").display()
+            self.at("state").display(),
+            settings_in_force()
         );
         fs::write(self.at("slurm.conf"), text).expect("written");
+    }
+
+    /// Appends a line to slurm.conf.
+    fn set(&self, line: &str) {
+        let text = fs::read_to_string(self.at("slurm.conf")).expect("text");
+        fs::write(self.at("slurm.conf"), format!("{text}{line}\n")).expect("written");
     }
 
     /// The last pass was so many seconds ago.
@@ -130,6 +153,25 @@ impl Host {
         let pass = i64::try_from(now.as_secs()).expect("a time") - ago;
         let bytes = [pass.to_be_bytes(), [0; 8]].concat();
         fs::write(self.at("state/priority_last_decay_ran"), bytes).expect("written");
+    }
+
+    /// Does `work` while passes are made.
+    fn passing<T>(&self, work: impl FnOnce() -> T) -> T {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for ago in (0..2).cycle() {
+                    if over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    self.passed(ago);
+                    std::thread::sleep(Duration::from_millis(300));
+                }
+            });
+            let done = work();
+            over.store(true, Ordering::Relaxed);
+            done
+        })
     }
 
     /// Runs it with nothing but the scripts in PATH: exit code, standard output.
@@ -182,6 +224,7 @@ fn a_host_that_is_well() {
         "clock",
         "slurmdbd",
         "limits",
+        "in-force",
         "settings",
     ] {
         let ok = out.contains(&format!("ok[{check}]: ")) || check == "clock";
@@ -259,7 +302,7 @@ fn after_an_upgrade_without_a_plugin() {
     );
     let (level, text) = host.check("slurmctld", &[]);
     assert!(
-        level == "warning" && text.contains("cannot be reached"),
+        level == "error" && text.contains("cannot be reached"),
         "{text}"
     );
     assert_eq!(host.check("numbers", &[]).0, "unknown");
@@ -328,13 +371,99 @@ fn rpm_and_dnf_are_asked_where_dpkg_knows_nothing() {
 }
 
 #[test]
-fn a_host_without_slurm_knows_nothing_and_fails_at_nothing() {
+fn a_host_without_slurm_knows_nothing_and_is_not_well() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("doctor-none");
     fs::create_dir_all(folder.join("bin")).expect("a folder");
     let ran = fairtree(&["doctor", "--json"], Some(&folder.join("bin")), true);
     let json: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
-    assert_eq!(ran.status.code(), Some(0), "{json}");
+    assert_eq!(ran.status.code(), Some(1), "{json}");
     assert!(json["unknown"].as_u64() > Some(8), "{json}");
+    assert_eq!(json["healthy"], false);
+    let ran = fairtree(&["doctor"], Some(&folder.join("bin")), true);
+    let out = String::from_utf8(ran.stdout).expect("UTF-8");
+    assert!(
+        out.contains("too little is known to call this site well"),
+        "{out}"
+    );
+}
+
+/// A reconfigure that the plugin refused: slurmctld has the file's text and works with the former
+/// settings. One that was not made: slurmctld has the former values.
+#[test]
+fn settings_that_are_not_in_force_are_found() {
+    let host = Host::new("in-force");
+    host.set("PriorityWeightAge=4242");
+    let (level, text) = host.check("in-force", &["--quick"]);
+    assert!(
+        level == "warning"
+            && text.contains("PriorityWeightAge is ")
+            && text.contains("4242 in the file"),
+        "{text}"
+    );
+    host.conf("22.05.8");
+    host.set("PriorityParameters=compat=sideways");
+    let (level, text) = host.check("in-force", &["--quick"]);
+    assert!(
+        level == "error" && text.contains("sideways") && text.contains("its next start ends"),
+        "{text}"
+    );
+    // The other checks go by the settings that are known.
+    for check in ["plugin", "last-pass", "slurmdbd", "limits"] {
+        assert_eq!(host.check(check, &["--quick"]).0, "ok", "{check}");
+    }
+    assert_eq!(host.check("in-force", &["--offline"]).0, "error");
+    host.conf("22.05.8");
+    assert_eq!(host.check("in-force", &["--offline"]).0, "unknown");
+}
+
+/// A wrong factor in each answer of sshare; and one in the first answer alone, as of another moment.
+#[test]
+fn a_difference_that_stays_is_a_warning_and_one_that_goes_is_none() {
+    let host = Host::new("numbers");
+    let right = checkout().join(slurm::CLUSTER).join("sshare.txt");
+    let wrong = host.at("wrong.txt");
+    let text = fs::read_to_string(&right).expect("text");
+    fs::write(&wrong, with_wrong_factor(&text)).expect("written");
+    host.set("PriorityParameters=calc_period=1");
+    host.script("sshare", &format!("cat '{}'", wrong.display()));
+    let (level, text) = host.passing(|| host.check("numbers", &[]));
+    assert!(
+        level == "warning" && text.contains("before a pass and after it"),
+        "{text}"
+    );
+    // The first answer is the recorded one with the wrong factor, later ones are right.
+    let asked = host.at("asked");
+    host.script(
+        "sshare",
+        &format!(
+            "if test -e '{0}'; then cat '{1}'; else echo > '{0}'; cat '{2}'; fi",
+            asked.display(),
+            right.display(),
+            wrong.display()
+        ),
+    );
+    let (level, text) = host.passing(|| host.check("numbers", &[]));
+    assert_ne!(level, "warning", "{text}");
+}
+
+/// sshare's answer in which the user with the best factor has the worst one.
+fn with_wrong_factor(text: &str) -> String {
+    let header = text
+        .lines()
+        .find(|line| line.contains("FairShare"))
+        .expect("a header");
+    let column = header
+        .split('|')
+        .position(|name| name.trim() == "FairShare");
+    let column = column.expect("the column");
+    let lines = text.lines().map(|line| {
+        let mut cells: Vec<&str> = line.split('|').collect();
+        if cells.get(column) == Some(&"1.000000") {
+            cells[column] = "0.100000";
+        }
+        format!("{}\n", cells.join("|"))
+    });
+    lines.collect()
 }
 
 #[test]

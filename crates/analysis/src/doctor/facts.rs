@@ -43,6 +43,8 @@ pub struct Facts {
     pub clusters: Known<Vec<String>>,
     /// Printed numbers against computed ones.
     pub numbers: Known<Numbers>,
+    /// slurm.conf beside the settings of the running slurmctld.
+    pub in_force: Known<InForce>,
     /// Errors and warnings of the linter in slurm.conf, and its name.
     pub linted: Known<(usize, usize, String)>,
 }
@@ -109,6 +111,29 @@ pub struct Settings {
     pub half_life_secs: u32,
     /// Whether fair share has a weight.
     pub weighs_fair_share: bool,
+}
+
+/// slurm.conf beside the settings of the running slurmctld.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// Name of the file.
+    pub file: String,
+    /// Why the plugin refuses the settings of slurm.conf, a sentence without a full stop; `None`: it
+    /// takes them.
+    pub refused: Option<String>,
+    /// The settings whose values differ, as far as slurmctld was asked.
+    pub apart: Known<Vec<SettingApart>>,
+}
+
+/// A setting whose value in slurm.conf is not the one in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingApart {
+    /// Its name.
+    pub key: String,
+    /// The value in slurm.conf; `None`: it is not there.
+    pub in_file: Option<String>,
+    /// The value in force; `None`: slurmctld has none.
+    pub in_force: Option<String>,
 }
 
 impl Settings {

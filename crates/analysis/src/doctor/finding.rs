@@ -14,7 +14,7 @@ pub enum Level {
     Unknown,
     /// Something does less than it should, or will fail under conditions that are not there yet.
     Warning,
-    /// slurmctld does not start, or loses usage: now, or after the next upgrade.
+    /// slurmctld does not run, does not start, or loses usage: now, or after the next start or upgrade.
     Error,
 }
 
@@ -67,11 +67,16 @@ impl Diagnosis {
         of_level.count()
     }
 
-    /// Whether there is nothing to be done: no warning and no error.
+    /// Whether nothing needs to be done: no warning, no error, and no more findings whose facts are
+    /// unknown than others.
     pub fn is_healthy(&self) -> bool {
-        self.findings
-            .iter()
-            .all(|finding| finding.level < Level::Warning)
+        let mut findings = self.findings.iter();
+        findings.all(|finding| finding.level < Level::Warning) && self.knows_enough()
+    }
+
+    /// Whether at least half of the findings rest on facts.
+    pub fn knows_enough(&self) -> bool {
+        self.count(Level::Unknown) * 2 <= self.findings.len()
     }
 
     /// Adds what has no remedy.

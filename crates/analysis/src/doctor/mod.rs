@@ -16,6 +16,7 @@
 //! | `clock` | do the clocks of this host, of slurmctld and of the last pass agree |
 //! | `slurmdbd` | is there a database, and does it answer |
 //! | `limits` | are associations enforced, and do passes follow each other closely enough |
+//! | `in-force` | are the priority settings in force those of slurm.conf, and does a restart take these |
 //! | `settings` | does the linter find anything in slurm.conf |
 
 mod facts;
@@ -25,9 +26,11 @@ mod plugin;
 mod running;
 mod settings;
 
-pub use facts::{Daemon, Facts, Folder, Known, Live, Next, Packager, Settings, State};
+pub use facts::{
+    Daemon, Facts, Folder, InForce, Known, Live, Next, Packager, SettingApart, Settings, State,
+};
 pub use finding::{Diagnosis, Finding, Level};
-pub use numbers::{Numbers, compare};
+pub use numbers::{Apart, Numbers, compare};
 
 /// Every check, in the order of the table above.
 pub fn examine(facts: &Facts) -> Diagnosis {
@@ -42,6 +45,7 @@ pub fn examine(facts: &Facts) -> Diagnosis {
     running::clock(facts, &mut found);
     settings::slurmdbd(facts, &mut found);
     settings::limits(facts, &mut found);
+    settings::in_force(facts, &mut found);
     settings::linted(facts, &mut found);
     found
 }

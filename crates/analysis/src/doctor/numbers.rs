@@ -1,5 +1,7 @@
 //! Are the numbers that Slurm prints those that the engine computes from the same site?
 
+use std::collections::BTreeSet;
+
 use fairtree_model::input::InputError;
 use fairtree_model::input::slurm::snapshot::Snapshot;
 
@@ -10,19 +12,48 @@ use crate::share::{self, Verdict};
 
 const NUMBERS: &str = "numbers";
 
+/// A printed number that is not the computed one: its row by name, and its column.
+pub type Apart = (String, &'static str);
+
 /// Printed numbers against computed ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
     /// Numbers of sshare that were compared.
     pub shares: usize,
-    /// Those that differ, ties that stock ranks against its documentation left out.
-    pub shares_apart: usize,
+    /// Those that differ, without ties that stock ranks against its documentation and users that
+    /// are not ranked yet.
+    pub shares_apart: BTreeSet<Apart>,
     /// Ties that stock ranks against its documentation.
     pub stock_ties: usize,
+    /// Users that have no rank yet.
+    pub unranked: usize,
     /// Numbers of sprio that were compared.
     pub priorities: usize,
     /// Those that differ.
-    pub priorities_apart: usize,
+    pub priorities_apart: BTreeSet<Apart>,
+    /// The differences were there before a pass and after it.
+    pub confirmed: bool,
+}
+
+impl Numbers {
+    /// Whether no number differs.
+    pub fn agree(&self) -> bool {
+        self.shares_apart.is_empty() && self.priorities_apart.is_empty()
+    }
+
+    /// These numbers, taken after a pass, with the differences that were there before it, too.
+    #[must_use]
+    pub fn confirming(self, before: &Numbers) -> Numbers {
+        let both = |after: &BTreeSet<Apart>, before: &BTreeSet<Apart>| {
+            after.intersection(before).cloned().collect()
+        };
+        Numbers {
+            shares_apart: both(&self.shares_apart, &before.shares_apart),
+            priorities_apart: both(&self.priorities_apart, &before.priorities_apart),
+            confirmed: true,
+            ..self
+        }
+    }
 }
 
 /// Recomputes what sshare and sprio print: as `fairtree share --check` and `fairtree prio --check`.
@@ -35,18 +66,30 @@ pub fn compare(snapshot: &Snapshot) -> Result<Numbers, InputError> {
     let report =
         share::from_listing_with(listing, config.ranking(), config.compat, &config.accounts)?;
     let agreement = share::check(listing, &report)?;
-    let ties = agreement.differences.iter();
-    let ties = ties.filter(|difference| difference.verdict == Verdict::StockTie);
-    let stock_ties = ties.count();
+    let mut numbers = Numbers {
+        shares: agreement.compared.iter().map(|(_, count)| count).sum(),
+        ..Numbers::default()
+    };
+    for difference in &agreement.differences {
+        match difference.verdict {
+            Verdict::StockTie => numbers.stock_ties += 1,
+            Verdict::Unranked => numbers.unranked += 1,
+            _ => {
+                let name = report.rows[difference.row].name();
+                numbers
+                    .shares_apart
+                    .insert((name, difference.column.name()));
+            }
+        }
+    }
     let priced = prio::from_snapshot(snapshot, None)?;
     let compared = prio::compare(snapshot, &priced);
-    Ok(Numbers {
-        shares: agreement.compared.iter().map(|(_, count)| count).sum(),
-        shares_apart: agreement.differences.len() - stock_ties,
-        stock_ties,
-        priorities: compared.numbers,
-        priorities_apart: compared.apart.len(),
-    })
+    numbers.priorities = compared.numbers;
+    for apart in &compared.apart {
+        let name = priced.rows.get(apart.row).name();
+        numbers.priorities_apart.insert((name, apart.column));
+    }
+    Ok(numbers)
 }
 
 /// Whether they agree.
@@ -57,29 +100,47 @@ pub(super) fn agree(facts: &Facts, found: &mut Diagnosis) {
     };
     let before = found.findings.len();
     for (apart, all, program, command) in [
-        (numbers.shares_apart, numbers.shares, "sshare", "share"),
+        (&numbers.shares_apart, numbers.shares, "sshare", "share"),
         (
-            numbers.priorities_apart,
+            &numbers.priorities_apart,
             numbers.priorities,
             "sprio",
             "prio",
         ),
     ] {
-        if apart > 0 {
-            let from = match command {
-                "share" => "sshare -a -l -P | ",
-                _ => "",
-            };
-            found.advise(
+        let Some((row, column)) = apart.first() else {
+            continue;
+        };
+        let from = match command {
+            "share" => "sshare -a -l -P | ",
+            _ => "",
+        };
+        let differ = format!(
+            "{} of {all} numbers of {program} differ from the computed ones, as {column} of {row}",
+            apart.len()
+        );
+        let lists = format!("{from}fairtree {command} --check lists them");
+        match numbers.confirmed {
+            true => found.advise(
                 NUMBERS,
                 Level::Warning,
-                format!("{apart} of {all} numbers of {program} differ from the computed ones"),
-                format!(
-                    "{from}fairtree {command} --check lists them; ask again after the next pass \
-                     before you worry"
-                ),
-            );
+                format!("{differ}, before a pass and after it"),
+                lists,
+            ),
+            false => found.advise(
+                NUMBERS,
+                Level::Note,
+                format!("{differ}; the next pass was not waited for"),
+                format!("ask again after the next pass; {lists}"),
+            ),
         }
+    }
+    if numbers.unranked > 0 {
+        let text = format!(
+            "{} users have no rank yet, as users added since the last pass: the next pass ranks them",
+            numbers.unranked
+        );
+        found.say(NUMBERS, Level::Note, text);
     }
     if numbers.stock_ties > 0 {
         let text = format!(

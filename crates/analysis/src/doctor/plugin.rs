@@ -27,17 +27,19 @@ pub(super) fn slurmctld(facts: &Facts, found: &mut Diagnosis) {
     });
     let package = package.unwrap_or_default();
     let installed = format!("{program} {release} is installed{package}");
-    if !daemon.is_controller() {
-        let text =
-            format!("{installed}, and no slurmctld: what only slurmctld's host knows is left out");
-        found.say(SLURMCTLD, Level::Note, text);
-        return;
-    }
+    let here = daemon.is_controller();
+    let elsewhere =
+        format!("{installed}, and no slurmctld: what only slurmctld's host knows is left out");
     if facts.offline {
-        found.say(SLURMCTLD, Level::Ok, installed);
+        let (level, text) = match here {
+            true => (Level::Ok, installed),
+            false => (Level::Note, elsewhere),
+        };
+        found.say(SLURMCTLD, level, text);
         return;
     }
     match &facts.live {
+        Ok(_) if !here => found.say(SLURMCTLD, Level::Note, elsewhere),
         Ok(live) => match live.release {
             Some(runs) if runs != release => found.advise(
                 SLURMCTLD,
@@ -49,8 +51,11 @@ pub(super) fn slurmctld(facts: &Facts, found: &mut Diagnosis) {
         },
         Err(why) => found.advise(
             SLURMCTLD,
-            Level::Warning,
-            format!("{installed}, but does not answer: {why}"),
+            Level::Error,
+            match here {
+                true => format!("{installed}, but does not answer: {why}"),
+                false => format!("{installed}, but slurmctld does not answer: {why}"),
+            },
             "the end of its log says why it does not run; is it the active one of several controllers?",
         ),
     }

@@ -5,6 +5,7 @@ use super::finding::{Diagnosis, Level};
 
 const SLURMDBD: &str = "slurmdbd";
 const LIMITS: &str = "limits";
+const IN_FORCE: &str = "in-force";
 const SETTINGS: &str = "settings";
 
 /// Words of `AccountingStorageEnforce` with which a job must have an association
@@ -128,6 +129,57 @@ pub(super) fn limits(facts: &Facts, found: &mut Diagnosis) {
             false => format!("fair share has no weight, and passes are {period} seconds apart"),
         };
         found.say(LIMITS, Level::Ok, text);
+    }
+}
+
+/// Whether the settings in force are those of slurm.conf, and whether slurmctld's next start takes
+/// these.
+pub(super) fn in_force(facts: &Facts, found: &mut Diagnosis) {
+    let beside = match &facts.in_force {
+        Ok(beside) => beside,
+        Err(why) => return found.say(IN_FORCE, Level::Unknown, why.as_str()),
+    };
+    let before = found.findings.len();
+    let file = &beside.file;
+    if let Some(why) = &beside.refused {
+        found.advise(
+            IN_FORCE,
+            Level::Error,
+            format!(
+                "the plugin refuses settings of {file}: {why}; a running slurmctld keeps the former \
+                 settings, but its next start ends with this error"
+            ),
+            format!("correct {file} before slurmctld is started again, then scontrol reconfigure"),
+        );
+    }
+    match &beside.apart {
+        Ok(apart) if apart.is_empty() => {}
+        Ok(apart) => {
+            let each = apart.iter().map(|one| {
+                let (key, absent) = (&one.key, "not set");
+                let in_file = one.in_file.as_deref().unwrap_or(absent);
+                let in_force = one.in_force.as_deref().unwrap_or(absent);
+                format!("{key} is {in_force} in force, {in_file} in the file")
+            });
+            let each: Vec<String> = each.collect();
+            found.advise(
+                IN_FORCE,
+                Level::Warning,
+                format!(
+                    "slurmctld has other settings than {file}: {}",
+                    each.join("; ")
+                ),
+                "scontrol reconfigure takes those of the file; PriorityType changes at a restart",
+            );
+        }
+        Err(why) if found.findings.len() == before => {
+            found.say(IN_FORCE, Level::Unknown, why.as_str());
+        }
+        Err(_) => {}
+    }
+    if found.findings.len() == before {
+        let text = format!("the priority settings in force are those of {file}");
+        found.say(IN_FORCE, Level::Ok, text);
     }
 }
 

@@ -70,6 +70,11 @@ fn well() -> Facts {
             priorities: 9,
             ..Numbers::default()
         }),
+        in_force: Ok(InForce {
+            file: "/etc/slurm/slurm.conf".to_owned(),
+            refused: None,
+            apart: Ok(Vec::new()),
+        }),
         linted: Ok((0, 0, "/etc/slurm/slurm.conf".to_owned())),
     }
 }
@@ -109,8 +114,8 @@ fn next(release: Release) -> Known<Next> {
 fn a_site_that_is_well_has_one_finding_per_check_and_all_are_ok() {
     let diagnosis = examine(&well());
     assert!(diagnosis.is_healthy());
-    assert_eq!(diagnosis.count(Level::Ok), 11, "{diagnosis:#?}");
-    assert_eq!(diagnosis.findings.len(), 11);
+    assert_eq!(diagnosis.count(Level::Ok), 12, "{diagnosis:#?}");
+    assert_eq!(diagnosis.findings.len(), 12);
 }
 
 #[test]
@@ -217,7 +222,15 @@ fn what_runs_and_what_is_installed_may_differ() {
         "{text}"
     );
     let down = |facts: &mut Facts| facts.live = Err("it is down".to_owned());
-    assert_eq!(one("slurmctld", down).0, Level::Warning);
+    assert_eq!(one("slurmctld", down).0, Level::Error);
+    let (level, text) = one("slurmctld", |facts| {
+        facts.daemon.as_mut().expect("a daemon").program = "sshare";
+        down(facts);
+    });
+    assert!(
+        level == Level::Error && text.contains("slurmctld does not answer"),
+        "{text}"
+    );
     let (level, _) = one("slurmctld", |facts| {
         facts.daemon.as_mut().expect("a daemon").program = "sshare";
     });
@@ -283,18 +296,89 @@ fn the_last_pass_is_recent_up_to_two_periods_and_a_minute() {
 #[test]
 fn numbers_that_differ_are_warnings_and_stocks_ties_are_notes() {
     let found = of("numbers", |facts| {
-        facts.numbers = Ok(Numbers {
-            shares: 8,
-            shares_apart: 1,
-            stock_ties: 2,
-            priorities: 9,
-            priorities_apart: 3,
-        });
+        facts.numbers = Ok(apart(true));
     });
     let levels: Vec<Level> = found.iter().map(|(level, _)| *level).collect();
     assert_eq!(levels, [Level::Warning, Level::Warning, Level::Note]);
     assert!(found[0].1.contains("fairtree share --check"));
     assert!(found[1].1.contains("3 of 9 numbers of sprio"));
+    // Without a pass in between it may be a matter of moments.
+    let found = of("numbers", |facts| facts.numbers = Ok(apart(false)));
+    let levels: Vec<Level> = found.iter().map(|(level, _)| *level).collect();
+    assert_eq!(levels, [Level::Note; 3]);
+    // A user that was added since the last pass.
+    let found = of("numbers", |facts| {
+        facts.numbers = Ok(Numbers {
+            unranked: 1,
+            ..Numbers::default()
+        });
+    });
+    assert_eq!(found.len(), 1);
+    assert!(found[0].0 == Level::Note && found[0].1.contains("next pass ranks them"));
+}
+
+/// Differences in one number of sshare and three of sprio, beside two ties of stock.
+fn apart(confirmed: bool) -> Numbers {
+    let job = |id: u32| (format!("job {id}"), "AGE");
+    Numbers {
+        shares: 8,
+        shares_apart: [("ann@lab".to_owned(), "FairShare")].into(),
+        stock_ties: 2,
+        priorities: 9,
+        priorities_apart: [job(1), job(2), job(3)].into(),
+        confirmed,
+        ..Numbers::default()
+    }
+}
+
+#[test]
+fn a_difference_counts_that_is_there_before_a_pass_and_after_it() {
+    let before = apart(false);
+    let mut after = apart(false);
+    after.shares_apart = [("bob@lab".to_owned(), "FairShare")].into();
+    after.priorities_apart.remove(&("job 3".to_owned(), "AGE"));
+    let found = after.confirming(&before);
+    assert!(found.confirmed && !found.agree());
+    assert_eq!(found.shares_apart.len(), 0);
+    assert_eq!(found.priorities_apart.len(), 2);
+}
+
+#[test]
+fn settings_in_force_are_those_of_the_file_and_a_restart_takes_them() {
+    let beside = |facts: &mut Facts, refused: Option<&str>, apart: Known<Vec<SettingApart>>| {
+        facts.in_force = Ok(InForce {
+            file: "slurm.conf".to_owned(),
+            refused: refused.map(str::to_owned),
+            apart,
+        });
+    };
+    let other = || SettingApart {
+        key: "PriorityWeightAge".to_owned(),
+        in_file: Some("2000".to_owned()),
+        in_force: Some("1000".to_owned()),
+    };
+    let (level, text) = one("in-force", |facts| {
+        beside(facts, None, Ok(vec![other()]));
+    });
+    assert!(
+        level == Level::Warning
+            && text.contains("PriorityWeightAge is 1000 in force, 2000 in the file"),
+        "{text}"
+    );
+    let bad = Some("compat is sideways");
+    let (level, text) = one("in-force", |facts| {
+        beside(facts, bad, Err("not asked".to_owned()));
+    });
+    assert!(
+        level == Level::Error && text.contains("its next start ends with this error"),
+        "{text}"
+    );
+    let found = of("in-force", |facts| beside(facts, bad, Ok(vec![other()])));
+    assert_eq!(found.len(), 2);
+    let (level, _) = one("in-force", |facts| {
+        beside(facts, None, Err("not asked".to_owned()));
+    });
+    assert_eq!(level, Level::Unknown);
 }
 
 #[test]
@@ -360,7 +444,7 @@ fn the_linter_counts() {
 }
 
 #[test]
-fn what_is_not_known_is_told_and_is_no_fault() {
+fn a_host_of_which_nothing_is_known_is_not_well() {
     let diagnosis = examine(&Facts {
         daemon: Err("no Slurm".to_owned()),
         next: Err("no package".to_owned()),
@@ -371,12 +455,27 @@ fn what_is_not_known_is_told_and_is_no_fault() {
         last_pass: Err("elsewhere".to_owned()),
         clusters: Err("no sacctmgr".to_owned()),
         numbers: Err("no sshare".to_owned()),
+        in_force: Err("no slurm.conf".to_owned()),
         linted: Err("no slurm.conf".to_owned()),
         synchronised: None,
         ..well()
     });
-    assert!(diagnosis.is_healthy());
-    assert_eq!(diagnosis.count(Level::Unknown), 11, "{diagnosis:#?}");
+    assert!(!diagnosis.is_healthy());
+    assert_eq!(diagnosis.count(Level::Unknown), 12, "{diagnosis:#?}");
+}
+
+/// A host of users: what only slurmctld's host knows is missing, and no fault.
+#[test]
+fn what_is_not_known_is_told_and_is_no_fault() {
+    let diagnosis = examine(&Facts {
+        next: Err("no package".to_owned()),
+        state: Err("elsewhere".to_owned()),
+        last_pass: Err("elsewhere".to_owned()),
+        linted: Err("no slurm.conf".to_owned()),
+        ..well()
+    });
+    assert!(diagnosis.is_healthy(), "{diagnosis:#?}");
+    assert_eq!(diagnosis.count(Level::Unknown), 4, "{diagnosis:#?}");
 }
 
 #[test]
@@ -393,7 +492,7 @@ fn daemons_that_were_not_asked_are_not_missed() {
         ..well()
     });
     assert!(diagnosis.is_healthy(), "{diagnosis:#?}");
-    assert_eq!(diagnosis.count(Level::Ok), 8, "{diagnosis:#?}");
+    assert_eq!(diagnosis.count(Level::Ok), 9, "{diagnosis:#?}");
 }
 
 #[test]

@@ -51,13 +51,15 @@ Tell whether slurmctld and its plugin are well, and would be after the next upgr
 Run it on the host of slurmctld, as root or as SlurmUser, and before each upgrade. It finds out which \
 Slurm is installed and which one the package manager would install next, whether PluginDir has a \
 plugin for each of them, whether the state folder can be written, passes are made, clocks agree, \
-slurmdbd answers, and whether the numbers of sshare and sprio are those that are computed. Each \
-finding that is not ok comes with its remedy. Nothing is changed, and no network is asked.";
+slurmdbd answers, whether the settings in force are those of slurm.conf, and whether the numbers of \
+sshare and sprio are those that are computed; where they are not, it waits for the next pass and \
+looks again. Each finding that is not ok comes with its remedy. Nothing is changed, and no network is \
+asked.";
 
 const DOCTOR_EXIT_CODES: &str = "\
 Exit codes:
   0  no errors and no warnings
-  1  there are errors or warnings
+  1  there are errors or warnings, or more than half of the findings are unknown
   2  the options or the output are at fault; a message says which";
 
 const DOCTOR_EXAMPLES: &str = "\
@@ -70,5 +72,5 @@ Examples:
 
 Exit codes:
   0  no errors and no warnings
-  1  there are errors or warnings
+  1  there are errors or warnings, or more than half of the findings are unknown
   2  the options or the output are at fault; a message says which";

@@ -2,6 +2,7 @@
 
 mod daemon;
 mod host;
+mod looks;
 mod said;
 
 use std::fs;
@@ -9,18 +10,17 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use super::args::DoctorArgs;
-use super::cluster::follow_own;
 use super::lint;
 use super::message::Messages;
 use super::progress::Waiting;
 use super::{Failure, Outcome, told};
 use fairtree::compat::Release;
-use fairtree_analysis::doctor::{Facts, Known, Live, Next, Numbers, compare, examine};
+use fairtree_analysis::doctor::{Facts, Known, Live, Next, examine};
 use fairtree_model::input::LeftOut;
 use fairtree_model::input::capture::{Ask, CommandError, Taken, take};
 use fairtree_model::input::slurm::config;
 use fairtree_model::input::slurm::plugin::{FAIRTREE, search};
-use fairtree_model::input::slurm::snapshot::{Snapshot, Source};
+use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_render::doctor::{to_json, write};
 use said::Said;
 
@@ -72,6 +72,12 @@ fn gather(args: &DoctorArgs, next: Option<Release>) -> Facts {
         .filter(|folder| !present.contains(folder));
     let controller = daemon.as_ref().is_ok_and(|daemon| daemon.is_controller());
     let state = host::state(&said, controller);
+    let settings = said.settings();
+    let numbers = match &taken {
+        Ok(_) => looks::numbers(args, state.as_ref(), settings.as_ref()),
+        Err(_) if args.offline => Err(NOT_ASKED.to_owned()),
+        Err(why) => Err(format!("no numbers to compare: {why}")),
+    };
     let facts = Facts {
         now: host::now(),
         offline: args.offline,
@@ -83,7 +89,7 @@ fn gather(args: &DoctorArgs, next: Option<Release>) -> Facts {
             }),
             None => daemon::next(daemon.as_ref()),
         },
-        settings: said.settings(),
+        settings,
         absent_folders: absent,
         plugins: search(&present, FAIRTREE),
         packaged: search(&packaged.collect::<Vec<_>>(), FAIRTREE),
@@ -94,11 +100,8 @@ fn gather(args: &DoctorArgs, next: Option<Release>) -> Facts {
         last_pass: host::last_pass(state.as_ref()),
         state,
         clusters: clusters(args),
-        numbers: match &taken {
-            Ok(_) => numbers(args),
-            Err(_) if args.offline => Err(NOT_ASKED.to_owned()),
-            Err(why) => Err(format!("no numbers to compare: {why}")),
-        },
+        numbers,
+        in_force: said.in_force(),
         linted: said.linted(),
         daemon,
     };
@@ -149,20 +152,6 @@ fn clusters(args: &DoctorArgs) -> Known<Vec<String>> {
         .map(str::trim)
         .filter(|name| !name.is_empty());
     Ok(names.map(str::to_owned).collect())
-}
-
-/// Printed numbers against computed ones.
-fn numbers(args: &DoctorArgs) -> Known<Numbers> {
-    if args.quick {
-        return Err("not compared with --quick".to_owned());
-    }
-    let taken = take(&Source::ALL, args.limit()).map_err(|error| first_line(&error))?;
-    let snapshot = Snapshot::read("the live site", &taken.answers);
-    let numbers = snapshot.and_then(|mut snapshot| {
-        follow_own(&mut snapshot.queued.settings.config);
-        compare(&snapshot)
-    });
-    numbers.map_err(|error| first_sentence(&error.explained().to_string()))
 }
 
 /// The folders in a folder, by name; none where it is not there.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::open;
 use fairtree::compat::Release;
-use fairtree::config::{Config, Include};
-use fairtree_analysis::doctor::{Known, Settings};
+use fairtree::config::{Config, Host, Include, SlurmConfReader};
+use fairtree_analysis::doctor::{InForce, Known, SettingApart, Settings};
 use fairtree_lint::{Options, Severity, run_with};
 use fairtree_model::input::LeftOut;
 use fairtree_model::input::slurm::document::Document;
@@ -80,7 +80,8 @@ impl Said {
         if let Some(why) = self.why_nothing() {
             return Err(why.to_owned());
         }
-        let config = self.config()?;
+        // What the plugin refuses in slurm.conf is a finding of its own.
+        let config = self.config().or_else(|why| self.live_config().ok_or(why))?;
         Ok(Settings {
             priority_type: self.value("PriorityType"),
             cluster: self.value("ClusterName"),
@@ -107,6 +108,69 @@ impl Said {
         let read = config::read("scontrol show config", live, &mut LeftOut::default());
         let read = read.map(|settings| settings.config);
         read.map_err(|error| first(error.explained().to_string()))
+    }
+
+    /// The priority settings in force.
+    fn live_config(&self) -> Option<Config> {
+        let live = self.live.as_deref()?;
+        let read = config::read("scontrol show config", live, &mut LeftOut::default());
+        read.ok().map(|settings| settings.config)
+    }
+
+    /// slurm.conf beside the settings in force.
+    pub fn in_force(&self) -> Known<InForce> {
+        let (path, _) = self.file.as_ref().map_err(Clone::clone)?;
+        let uses_fairtree = self
+            .document
+            .last("PriorityType")
+            .is_some_and(|given| given.value.text == "priority/fairtree");
+        let apart = match &self.live {
+            Some(live) => Ok(self.apart(live)),
+            None => Err("slurmctld was not asked for the settings in force".to_owned()),
+        };
+        Ok(InForce {
+            file: path.display().to_string(),
+            refused: self.config().err().filter(|_| uses_fairtree),
+            apart,
+        })
+    }
+
+    /// The priority settings of slurm.conf that are not those in force. A value is compared by its
+    /// meaning: slurmctld writes times in its own form.
+    fn apart(&self, live: &str) -> Vec<SettingApart> {
+        let config = |key: &str, value: Option<&str>| {
+            let mut reader = SlurmConfReader::for_host(self.release);
+            if let Some(value) = value {
+                reader.set(key, value).ok()?;
+            }
+            reader.finish_for(Host::Command).ok()
+        };
+        let keys = config::pairs(live)
+            .map(|(key, _)| key)
+            .filter(|key| key.starts_with("Priority") || key.starts_with("FairShare"));
+        let mut apart = Vec::new();
+        for key in keys {
+            let in_file = self
+                .document
+                .last(key)
+                .map(|given| given.value.text.as_str());
+            let in_force = config::value_of(live, key);
+            let same = match key {
+                "PriorityType" => in_file.is_none_or(|own| Some(own) == in_force),
+                _ => match (config(key, in_file), config(key, in_force)) {
+                    (Some(own), Some(live)) => own == live,
+                    _ => in_file == in_force,
+                },
+            };
+            if !same {
+                apart.push(SettingApart {
+                    key: key.to_owned(),
+                    in_file: in_file.map(str::to_owned),
+                    in_force: in_force.map(str::to_owned),
+                });
+            }
+        }
+        apart
     }
 
     /// Errors and warnings of the linter.

@@ -29,7 +29,15 @@ pub fn write(out: &mut impl Write, diagnosis: &Diagnosis, color: bool) -> io::Re
         format!("{count} {noun}{plural}")
     });
     let ok = diagnosis.count(Level::Ok);
-    writeln!(out, "{}, {ok} ok", counts.join(", "))
+    writeln!(out, "{}, {ok} ok", counts.join(", "))?;
+    match diagnosis.knows_enough() {
+        true => Ok(()),
+        false => writeln!(
+            out,
+            "too little is known to call this site well: run this on slurmctld's host, as root or as \
+             SlurmUser"
+        ),
+    }
 }
 
 fn line(out: &mut impl Write, finding: &Finding, color: bool) -> io::Result<()> {

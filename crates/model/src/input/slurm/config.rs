@@ -94,10 +94,14 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Settings, Inpu
     Ok(settings)
 }
 
+/// Keys and values of the answer, in its order.
+pub fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines().filter_map(pair)
+}
+
 /// What the answer says of one key; `None`: nothing.
 pub fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    let mut pairs = text.lines().filter_map(pair);
-    let (_, value) = pairs.find(|(known, _)| *known == key)?;
+    let (_, value) = pairs(text).find(|(known, _)| *known == key)?;
     (!value.is_empty() && value != "(null)").then_some(value)
 }
 
