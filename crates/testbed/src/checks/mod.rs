@@ -3,6 +3,7 @@
 //! Each check starts its own cluster. Checks wait for conditions; nothing depends on the speed of
 //! the machine.
 
+mod busy;
 mod bytes;
 mod clock;
 mod compare;
@@ -222,6 +223,11 @@ const CHECKS: &[(&str, Every, Body)] = &[
         "use_of_two_clusters_counts_once",
         Every::Commit,
         two_clusters::count_once,
+    ),
+    (
+        "a_busy_site_agrees_with_itself",
+        Every::Commit,
+        busy::agrees,
     ),
     (
         "reconfigure_takes_weights_and_flags",
