@@ -126,7 +126,7 @@ impl Bounds {
     }
 
     /// Notes the printed effective usage where shares and usage allow it: what follows from it is of
-    /// the same moment. `undecided`: one that they do not allow may be of another moment, and has no
+    /// the same moment, and its digits may hide growth. `undecided`: one that they do not allow may be of another moment, and has no
     /// bounds.
     fn narrow_to_printed(&mut self, listing: &Listing, forest: &ListedTree, undecided: bool) {
         for (at, row) in listing.rows.iter().enumerate() {
@@ -141,10 +141,7 @@ impl Bounds {
             if differs && undecided {
                 self.effective_usage[at] = None;
             }
-            self.at_pass[at] = match self.effective_usage[at] {
-                Some(allowed) => printed.and_then(|printed| both(printed, allowed)),
-                None => printed,
-            };
+            self.at_pass[at] = printed.filter(|_| !differs || undecided);
         }
     }
 
@@ -283,7 +280,8 @@ impl Bounds {
         forest: &ListedTree,
     ) -> Vec<Option<Interval>> {
         let mut found = vec![None; listing.rows.len()];
-        let rises = ranking.effective_usage() == EffectiveUsage::Mixed;
+        let own_usage = ranking.effective_usage();
+        let rises = matches!(own_usage, EffectiveUsage::Mixed | EffectiveUsage::Other);
         let (FactorFormula::Power { dampening }, true) = (ranking.formula(), rises) else {
             return found;
         };

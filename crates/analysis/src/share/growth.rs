@@ -5,7 +5,7 @@
 
 use super::ShareReport;
 use super::bounds::{Bounds, Charged, exactly, interval, part_of_shares, widen};
-use super::parts::{Part, consistent};
+use super::parts::{Part, both, consistent};
 use super::ranks::Interval;
 use super::since::{Told, usage_at_pass};
 use fairtree::fairshare::EffectiveUsage;
@@ -60,8 +60,13 @@ impl Bounds {
             }
         }
         let Some(root) = forest.root else { return };
+        let fits = |at: &usize| {
+            let by_norm_usage = by_norm_usage(listing, forest, *at);
+            let agreed = by_norm_usage.zip(agreed(*at));
+            sound[*at] && agreed.is_some_and(|(a, b)| both(a, b).is_some())
+        };
         let rows: Vec<usize> = (0..forest.row_count())
-            .filter(|&at| at != root && sound[at])
+            .filter(|&at| at != root && fits(&at))
             .collect();
         let told = |at: usize| listing.rows[at].norm_usage.map(interval);
         let allowed = &self.norm_usage;
@@ -118,27 +123,12 @@ impl Bounds {
         self.charged.extend(charged);
     }
 
-    /// The part of its account's usage that a row's columns show. LevelFS above 1 has more digits
-    /// than EffectvUsage below 1.
+    /// The part of its account's usage that a row's columns show: EffectvUsage and LevelFS, which above
+    /// 1 has more digits; NormUsage only without these.
     fn part_of_level(&self, listing: &Listing, forest: &ListedTree, at: usize) -> Option<Part> {
-        let row = &listing.rows[at];
-        let parent = forest.fs_parent(at)?;
-        let above = match Some(parent) == forest.root {
-            true => Some(exactly(1.0)),
-            false => listing.rows[parent].norm_usage.map(interval),
-        };
-        let by_norm_usage = row.norm_usage.zip(above).map(|(own, above)| Interval {
-            low: own.low / above.high,
-            high: match above.low > 0.0 {
-                true => (own.high / above.low).min(1.0),
-                false => 1.0,
-            },
-        });
-        Part::of([
-            row.effective_usage.map(interval),
-            self.by_level_fs(listing, at),
-            by_norm_usage.filter(|part| part.low.is_finite()),
-        ])
+        let usage = listing.rows[at].effective_usage.map(interval);
+        let part = Part::of([usage, self.by_level_fs(listing, at)]);
+        part.or_else(|| Part::of([by_norm_usage(listing, forest, at)]))
     }
 
     /// Effective usage by LevelFS.
@@ -186,6 +176,23 @@ impl Bounds {
             high: ((own.high - above.low * part) / rest).clamp(0.0, 1.0),
         })
     }
+}
+
+/// A row's part of its account's usage by NormUsage of both.
+fn by_norm_usage(listing: &Listing, forest: &ListedTree, at: usize) -> Option<Interval> {
+    let own = listing.rows[at].norm_usage.map(interval)?;
+    let parent = forest.fs_parent(at)?;
+    let above = match Some(parent) == forest.root {
+        true => exactly(1.0),
+        false => interval(listing.rows[parent].norm_usage?),
+    };
+    (above.high > 0.0).then(|| Interval {
+        low: own.low / above.high,
+        high: match above.low > 0.0 {
+            true => (own.high / above.low).min(1.0),
+            false => 1.0,
+        },
+    })
 }
 
 /// What an account got since the last pass, at most the part `max_growth` of all, where that is what separates printed quotients (`told`)
