@@ -348,7 +348,8 @@ void shim_factors_add(shim_factors_rows *rows, const void *arg, const shim_facto
 	const job_record_t *job = arg;
 	const part_record_t *part = row->partition ? (part_record_t *) (uintptr_t) row->partition
 						   : job->part_ptr;
-	bool direct = job->direct_set_prio && !(HOST_FACTORS_IN_ROW && job->part_ptr_list);
+	bool hidden = row->hides_direct && HOST_FACTORS_IN_ROW && job->part_ptr_list;
+	bool direct = job->direct_set_prio && !hidden;
 	priority_factors_object_t *out;
 	made_row *made;
 

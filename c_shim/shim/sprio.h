@@ -31,6 +31,8 @@ typedef struct {
 	size_t tres_len;
 	bool replaces_partition;
 	bool replaces_qos;
+	/* Before 23.02: of a job in several partitions the record's factors, not its set priority. */
+	bool hides_direct;
 } shim_factors_row;
 
 /* The locks that the hook has to take by itself in this release; no-ops in the others. */

@@ -89,6 +89,8 @@ faults! {
     QosZeroInherits = "qos-of-zero", "a QOS of priority 0 in a list counts as the first one";
     /// A row of sprio has the TRES of a different partition.
     SprioTres = "sprio-tres", "sprio's row has the TRES term of another partition, weighted twice";
+    /// A priority that was set, in rows of a job in several partitions.
+    SprioDirect = "sprio-direct", "sprio's rows of a job in several partitions have no set priority";
     /// Classic passes leave out some jobs.
     CompletingUnpriced = "completing-unpriced", "requeued jobs that still complete keep an old priority";
     /// Ended jobs are priced.

@@ -166,8 +166,10 @@ pub fn mismatches(rows: &[Listed], records: &Records, faults: &Faults) -> Vec<Mi
                     found.add(&*name, "no such job", "a row");
                     continue;
                 };
-                // Older releases do not send it for jobs with a list of partitions.
-                let told = record.direct && (records.conf.starts_anew || record.parts.is_empty());
+                // Releases without restarts at reconfigures leave it out for jobs with a list of
+                // partitions.
+                let hidden = record.direct && !records.conf.starts_anew && !record.parts.is_empty();
+                let told = record.direct && !(hidden && faults.has(Fault::SprioDirect));
                 let set = if told {
                     f64::from(record.priority)
                 } else {

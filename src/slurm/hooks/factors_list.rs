@@ -229,6 +229,7 @@ unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
             tres_len: tres.len(),
             replaces_partition: partition != 0,
             replaces_qos: terms.1.is_some(),
+            hides_direct: settings.quirks.hides_direct_priority,
         };
         // SAFETY: the caller's promise; the slices live as long as the call.
         unsafe { ffi::shim_factors_add(&mut wanted.rows, row.job, &out) }

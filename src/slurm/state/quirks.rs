@@ -17,6 +17,9 @@ pub(in crate::slurm) struct Quirks {
     pub keeps_term_of_first_qos: bool,
     /// In that list, TRES that a job's other partition has no count for are weighted once more.
     pub weighs_tres_again: bool,
+    /// Before 23.02, a row of a job in several partitions does not show the priority that an
+    /// administrator set.
+    pub hides_direct_priority: bool,
     /// Run seconds are not given again where a reconfigure brings another ranking.
     pub keeps_run_secs: bool,
     /// Run seconds of jobs whose association is gone are taken away, too.
@@ -52,6 +55,7 @@ impl Quirks {
             reads_records: slurm,
             keeps_term_of_first_qos: slurm,
             weighs_tres_again: slurm,
+            hides_direct_priority: slurm,
             keeps_run_secs: slurm,
             takes_run_secs_of_gone: slurm,
             misses_unreported_ends: slurm,
