@@ -209,6 +209,7 @@ impl Sandbox {
         fs::create_dir_all(well.join("state")).expect("a folder");
         let good = fs::read_to_string(self.path("etc/slurm/slurm.conf")).expect("text");
         let good = good.replace("ClusterName=good", "ClusterName=fairtree");
+        let good = self.with_settings_in_force(&good);
         let folders = format!(
             "SlurmUser=root\nPluginDir={0}\nStateSaveLocation={0}/state\n",
             well.display()
@@ -220,6 +221,25 @@ impl Sandbox {
             self.path("bin/scontrol").display()
         );
         executable(&well.join("scontrol"), &scontrol);
+    }
+
+    /// A slurm.conf with the priority settings of the recorded site.
+    fn with_settings_in_force(&self, conf: &str) -> String {
+        let ours = |line: &str| line.starts_with("Priority") || line.starts_with("FairShare");
+        let recorded = checkout().join("tests/captures/cluster/config.txt");
+        let recorded = fs::read_to_string(recorded).expect("text");
+        let in_force = recorded
+            .lines()
+            .filter(|line| ours(line))
+            .filter_map(|line| {
+                let (key, value) = line.split_once('=')?;
+                let (key, value) = (key.trim(), value.trim());
+                let given = !value.is_empty() && value != "(null)";
+                given.then(|| format!("{key}=\"{value}\"\n"))
+            });
+        let others = conf.lines().filter(|line| !ours(line));
+        let others = others.map(|line| format!("{line}\n"));
+        others.chain(in_force).collect()
     }
 
     /// Runs a command line in a shell, as in a terminal 100 columns wide; standard input is none.
