@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::Check;
 use super::fixture::{self, DEADLINE, job};
+use super::what_if;
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
@@ -88,13 +89,13 @@ fn a_wrong_factor_is_found(cluster: &Cluster) -> Result<()> {
     cluster.fairtree(&["capture", &name])?;
     let ran = cluster.fairtree(&["share", "--check", "--from", &name])?;
     ensure!(ran.code == 0, "the capture: {}", ran.out);
-    let file = folder.join("sshare.txt");
+    let file = what_if::first_capture(&folder)?.join("sshare.txt");
     let text = fs::read_to_string(&file)?;
     fs::write(&file, with_swapped_factors(&text)?)?;
     let ran = cluster.fairtree(&["share", "--check", "--from", &name])?;
     let found = ran.out.lines().filter(|line| line.contains("FairShare is"));
     ensure!(
-        ran.code == 1 && found.count() == 2,
+        ran.code == 1 && found.count() >= 2,
         "swapped factors are not found: {}\n{}",
         ran.out,
         fs::read_to_string(&file)?

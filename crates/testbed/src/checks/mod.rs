@@ -22,6 +22,7 @@ mod recipes;
 pub mod settings;
 mod side_by_side;
 mod slow_disk;
+mod sprio_rows;
 pub mod steady;
 mod takeover;
 mod teardown;
@@ -319,6 +320,11 @@ const CHECKS: &[(&str, Every, Body)] = &[
         "texts_of_users_hide_no_job_and_forge_none",
         Every::Commit,
         hostile::texts_of_users,
+    ),
+    (
+        "rows_of_sprio_after_a_reconfigure_are_stocks",
+        Every::Night,
+        sprio_rows::after_a_reconfigure,
     ),
     (
         "an_upgrade_finds_its_plugin_and_doctor_says_so",

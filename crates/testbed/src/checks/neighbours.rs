@@ -106,7 +106,7 @@ fn waiting(cluster: &mut Cluster, under: Under) -> Result<Vec<Vec<String>>> {
 }
 
 /// Restarts slurmctld under a plugin, and waits for the first pass.
-fn start_anew(cluster: &mut Cluster, under: Under) -> Result<()> {
+pub(super) fn start_anew(cluster: &mut Cluster, under: Under) -> Result<()> {
     let called = fixture::now()?;
     restart(cluster, under)?;
     fixture::pass_after(cluster, called)

@@ -2,7 +2,7 @@
 //! number that sshare and sprio then print equals the prediction, to the last digit.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -228,11 +228,15 @@ impl Changes {
 
 /// Returns an answer of the capture in a folder.
 fn answer(folder: &Path, name: &str) -> Result<String> {
+    Ok(fs::read_to_string(first_capture(folder)?.join(name))?)
+}
+
+/// The first capture of a folder.
+pub(super) fn first_capture(folder: &Path) -> Result<PathBuf> {
     let captures = fs::read_dir(folder)?;
     let captures = captures.collect::<std::io::Result<Vec<_>>>()?;
     let mut captures = captures.iter().filter(|entry| entry.path().is_dir());
-    let capture = captures.next().context("no capture")?;
-    Ok(fs::read_to_string(capture.path().join(name))?)
+    Ok(captures.next().context("no capture")?.path())
 }
 
 /// Compares every user and account of sshare; returns their number.
