@@ -67,14 +67,14 @@ impl Diagnosis {
         of_level.count()
     }
 
-    /// Whether nothing needs to be done: no warning, no error, and no more findings whose facts are
-    /// unknown than others.
+    /// Returns true if nothing needs to be done: no warning, no error, and no more findings whose facts
+    /// are unknown than others.
     pub fn is_healthy(&self) -> bool {
         let mut findings = self.findings.iter();
         findings.all(|finding| finding.level < Level::Warning) && self.knows_enough()
     }
 
-    /// Whether at least half of the findings rest on facts.
+    /// Returns true if at least half of the findings rest on facts.
     pub fn knows_enough(&self) -> bool {
         self.count(Level::Unknown) * 2 <= self.findings.len()
     }

@@ -36,7 +36,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Whether no number differs.
+    /// Returns true if no number differs.
     pub fn agree(&self) -> bool {
         self.shares_apart.is_empty() && self.priorities_apart.is_empty()
     }

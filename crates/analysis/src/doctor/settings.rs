@@ -132,8 +132,7 @@ pub(super) fn limits(facts: &Facts, found: &mut Diagnosis) {
     }
 }
 
-/// Whether the settings in force are those of slurm.conf, and whether slurmctld's next start takes
-/// these.
+/// Compares the settings in force with slurm.conf, and asks if slurmctld's next start takes the file.
 pub(super) fn in_force(facts: &Facts, found: &mut Diagnosis) {
     let beside = match &facts.in_force {
         Ok(beside) => beside,

@@ -104,7 +104,8 @@ fn next_pass(
     Ok(Some(changed))
 }
 
-/// Whether all factors, except those of `unranked`, are ranks among `places` users, the best among them.
+/// Returns true if all factors, except those of `unranked`, are ranks among `places` users, the best
+/// among them.
 fn are_ranks(listing: &Listing, unranked: &[usize], places: usize) -> bool {
     let rows = listing.rows.iter().enumerate();
     let ranked = rows.filter(|(at, _)| unranked.binary_search(at).is_err());
