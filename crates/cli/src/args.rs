@@ -245,6 +245,8 @@ pub enum FormatName {
     Site,
     /// A file of sacctmgr dump.
     Dump,
+    /// The output of sacctmgr -P show assoc.
+    Assocs,
     /// The output of sacct -P.
     Sacct,
     /// A log in the Standard Workload Format.
@@ -258,6 +260,7 @@ impl From<FormatName> for Format {
             FormatName::SshareJson => Format::SshareJson,
             FormatName::Site => Format::Site,
             FormatName::Dump => Format::Dump,
+            FormatName::Assocs => Format::Assocs,
             FormatName::Sacct => Format::Sacct,
             FormatName::Swf => Format::Swf,
         }

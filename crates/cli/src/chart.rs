@@ -221,6 +221,7 @@ fn logged(args: &ChartArgs, own: &Own, opened: Opened) -> Result<Timeline, Failu
         name,
         format,
         input,
+        ..
     } = opened;
     let gathered = gather(&name, format, input, options, &counting)?;
     let ranking = own.ranking(counting.config.ranking());
@@ -236,14 +237,14 @@ fn site(path: &Path) -> Result<Site, Failure> {
     let opened = open_stream(Some(path), None)?;
     let name = opened.name.clone();
     match opened.format {
-        Format::Site | Format::Dump => match read_opened(opened, None)? {
+        Format::Site | Format::Dump | Format::Assocs => match read_opened(opened, None)? {
             Input::Site(site) => Ok(*site),
             Input::Listing(..) | Input::Queue(_) => {
                 Err(Failure::Usage(format!("{name}: is no site")))
             }
         },
         _ => Err(Failure::Usage(format!(
-            "{name}: --site takes a site in TOML or a file of sacctmgr dump"
+            "{name}: --site takes a site in TOML, a file of sacctmgr dump, or sacctmgr -P show assoc"
         ))),
     }
 }

@@ -23,7 +23,7 @@ use fairtree_model::input::sprio::Queue;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::stream::{self, Stream};
 use fairtree_model::input::{
-    Format, InputError, LeftOut, Problem, is_site, sacct, site, sprio, sshare,
+    Format, InputError, LeftOut, Problem, sacct, site, sprio, sshare,
 };
 
 /// An input, read.
@@ -69,7 +69,8 @@ pub(super) enum QueueInput {
 /// Reads the output of sprio, or a site, from a file, or from standard input for `-` or none.
 pub(super) fn read_queue(file: Option<&Path>) -> Result<QueueInput, Failure> {
     let (name, Stream { head, input }) = open_raw(file)?;
-    if is_site(&String::from_utf8_lossy(&head)) {
+    let format = Format::detect(&name, &String::from_utf8_lossy(&head));
+    if matches!(format, Ok(Format::Site)) {
         return Ok(QueueInput::Site(Box::new(site::read(&name, input)?)));
     }
     let input = Lines::new(input, &name);
@@ -209,19 +210,27 @@ pub(super) fn read_opened(opened: Opened, policy: Option<&PolicyFile>) -> Result
     let Opened {
         name,
         format,
+        guessed,
         input,
     } = opened;
     Ok(match format {
         Format::Sshare => Input::Listing(sshare::read(&name, input)?, None),
         Format::SshareJson => Input::Listing(sshare::json::read(&name, input)?, None),
         Format::Sprio => Input::Queue(sprio::read(&name, input)?),
-        Format::Site => Input::Site(Box::new(site::read(&name, input)?)),
-        Format::Dump => {
+        Format::Site => {
+            let site = site::read(&name, input);
+            let site = site.map_err(|error| if guessed { guess(error) } else { error })?;
+            Input::Site(Box::new(site))
+        }
+        Format::Dump | Format::Assocs => {
             let text = open::at_most(input, MAX_DUMP_BYTES);
             let text = text.map_err(|error| InputError::new(&name, error))?;
             let text = String::from_utf8(text)
                 .map_err(|error| InputError::new(&name, io::Error::other(error)))?;
-            Input::Site(Box::new(from_assocs::dumped(&name, &text)?))
+            Input::Site(Box::new(match format {
+                Format::Dump => from_assocs::dumped(&name, &text)?,
+                _ => from_assocs::listed(&name, &text)?,
+            }))
         }
         Format::Sacct | Format::Swf => {
             let counting = Counting::new(None, policy)?;
@@ -231,12 +240,28 @@ pub(super) fn read_opened(opened: Opened, policy: Option<&PolicyFile>) -> Result
     })
 }
 
+/// The error of a file that was taken for TOML because it is of no other format.
+fn guess(error: InputError) -> InputError {
+    if matches!(*error.problem, Problem::Unreadable(_)) {
+        return error;
+    }
+    let before = error.hint.as_ref().map(|hint| format!("{hint}; "));
+    let before = before.unwrap_or_default();
+    let hint = format!(
+        "{before}by its content this is a site in TOML; if it is something else, name its format \
+         with --input-format"
+    );
+    error.hint(hint)
+}
+
 /// A stream to read, its name in messages, and its format.
 pub(super) struct Opened {
     /// Name in messages.
     pub name: String,
     /// Its format.
     pub format: Format,
+    /// The content shows the format; nobody named it.
+    pub guessed: bool,
     /// The stream, unpacked.
     pub input: Box<dyn BufRead>,
 }
@@ -248,6 +273,7 @@ pub(super) fn open_stream(
     format: Option<Format>,
 ) -> Result<Opened, InputError> {
     let (name, Stream { head, input }) = open_raw(file)?;
+    let guessed = format.is_none();
     let format = match format {
         Some(format) => format,
         None => Format::detect(&name, &String::from_utf8_lossy(&head))?,
@@ -261,6 +287,7 @@ pub(super) fn open_stream(
     Ok(Opened {
         name,
         format,
+        guessed,
         input,
     })
 }

@@ -28,6 +28,7 @@ pub mod left_out;
 mod lines;
 pub mod package;
 pub mod prices;
+mod prompt;
 pub mod queue;
 pub mod sacct;
 pub mod site;
@@ -39,7 +40,7 @@ pub mod swf;
 pub mod workload;
 
 pub use error::{InputError, Problem};
-pub use format::{Format, is_site};
+pub use format::Format;
 pub use interner::Name;
 pub use left_out::LeftOut;
 pub use lines::{MAX_LINE_BYTES, MAX_ROWS};

@@ -11,6 +11,7 @@ use std::io::BufRead;
 
 use super::error::{InputError, Problem};
 use super::lines::Lines;
+use super::prompt::is_prompt;
 use super::workload::{JobUse, Sink, Summary};
 
 /// Columns of a job.
@@ -70,7 +71,7 @@ pub fn read(file: &str, input: impl BufRead, each: Sink<'_>) -> Result<Summary, 
         if let Some(comment) = text.strip_prefix(';') {
             log.comment(comment, &mut summary)
                 .map_err(|error| error.at_line(log.number + 1, &line))?;
-        } else if !text.is_empty() {
+        } else if !text.is_empty() && !is_aside(text, &summary) {
             log.job(&line, &mut summary, each)?;
         }
         log.number = lines.number;
@@ -91,6 +92,11 @@ pub fn read(file: &str, input: impl BufRead, each: Sink<'_>) -> Result<Summary, 
         ));
     }
     Ok(summary)
+}
+
+/// Returns true if a line above the first job is a comment of another kind, or a prompt.
+fn is_aside(text: &str, summary: &Summary) -> bool {
+    summary.jobs + summary.idle == 0 && (text.starts_with('#') || is_prompt(text))
 }
 
 /// The state of the reader.

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::described::{Site, SiteRow};
 use crate::input::error::{InputError, Problem};
-use crate::input::slurm::assoc::AssocRow;
+use crate::input::left_out::LeftOut;
+use crate::input::lines::plain;
+use crate::input::slurm::assoc::{self, AssocRow};
 use crate::input::slurm::dump;
 use fairtree::config::Config;
 use fairtree::tree::{Assoc, AssocId, AssocKind, Tree};
@@ -17,6 +19,20 @@ use fairtree::usage::Ledger;
 pub fn dumped(file: &str, text: &str) -> Result<Site, InputError> {
     let dump = dump::read(file, text)?;
     site(file, dump.cluster, &dump.rows)
+}
+
+/// Reads the table of `sacctmgr -P show assoc` of one cluster as a site without usage.
+///
+/// # Errors
+/// Those of [`assoc::read`] and [`site`]; a row that cannot be read.
+pub fn listed(file: &str, text: &str) -> Result<Site, InputError> {
+    let text = plain(text.into());
+    let above = text.lines().take_while(|line| !assoc::begins(line)).count();
+    // The command above the table; lines keep their numbers.
+    let rest = text.lines().skip(above).map(|line| format!("{line}\n"));
+    let table = "\n".repeat(above) + &rest.collect::<String>();
+    let rows = assoc::read(file, &table, None, &mut LeftOut::refusing())?;
+    site(file, assoc::cluster(&table), &rows)
 }
 
 /// The site of associations in any order, without usage: in slurmctld's order, an account followed
@@ -133,8 +149,6 @@ impl<'a> Walk<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::left_out::LeftOut;
-    use crate::input::slurm::assoc;
 
     const TABLE: &str = "Cluster|Account|User|Partition|Share|Priority|ParentName\n\
                          c|root|||1||\nc|root|root||1||\nc|a|||40||root\nc|b|||parent|7|a\n\

@@ -39,6 +39,19 @@ pub(super) fn shares(text: &str) -> Option<Shares> {
     }
 }
 
+/// Returns true if `line` is the header of such a table.
+pub fn begins(line: &str) -> bool {
+    let has = |name: &str| line.trim().split('|').any(|cell| cell.eq_ignore_ascii_case(name));
+    ["Account", "User", "Share"].into_iter().all(has)
+}
+
+/// The cluster of the first association of a table; `None` where the table has no such column.
+pub fn cluster(table: &str) -> Option<String> {
+    let table = Table::parse("", table, &mut LeftOut::default()).ok()?;
+    let cluster = table.rows.first()?.said(table.optional("Cluster"));
+    cluster.map(str::to_owned)
+}
+
 /// Reads the associations of one cluster: `cluster`, or the only one that there is.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! Which columns a header tells, and where they stand.
 
 use super::column::{Column, Factor, Form};
+use crate::input::prompt::call;
 
 /// A word of a header or a cell of a row, with its place in the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,27 +60,8 @@ pub fn begins(line: &str) -> bool {
 
 /// Whether a line is a call of sprio, with a prompt before it or without.
 pub(super) fn is_command(line: &str) -> bool {
-    let is = |word: &str| word.rsplit('/').next() == Some("sprio");
-    let mut words = line.split_whitespace();
-    if words.next().is_some_and(is) {
-        return true;
-    }
-    let bytes = line.as_bytes();
-    if memchr::memchr3(b'$', b'#', b'%', bytes)
-        .or(memchr::memchr(b'>', bytes))
-        .is_none()
-    {
-        return false;
-    }
-    line.match_indices(['$', '#', '%', '>']).any(|(at, sign)| {
-        let mut rest = line[at + sign.len()..].split_whitespace();
-        let call = rest.next().is_some_and(is);
-        // "# sprio of last week" is a comment.
-        call && (sign != "#"
-            || rest
-                .next()
-                .is_none_or(|word| word.starts_with(['-', '|', '>'])))
-    })
+    let first = line.split_whitespace().next().unwrap_or("");
+    first.rsplit('/').next() == Some("sprio") || call(line, "sprio").is_some()
 }
 
 /// A line as a header; `None` when a word of it is no heading, whole or cut.

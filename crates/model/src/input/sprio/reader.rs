@@ -10,6 +10,7 @@ use super::{Listing, Queue, Rows};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::lines::{Lines, one_more};
+use crate::input::prompt::is_prompt;
 
 /// Reads the listings of a file. `file` names the stream in messages.
 ///
@@ -81,7 +82,7 @@ fn read_rows(
             open = Some(Open::new(number, header));
         } else if text.starts_with("Unable to find jobs matching") {
             nothing_found = true;
-        } else if !ends && !text.is_empty() && !text.starts_with('#') && text != "$" {
+        } else if !ends && !text.is_empty() && !text.starts_with('#') && !is_prompt(text) {
             let Some(open) = &mut open else {
                 return Err(headless(file, number, text));
             };

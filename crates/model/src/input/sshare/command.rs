@@ -1,6 +1,7 @@
 //! The command line above a listing: `$ sshare -a --format="Account,User" | grep physics`.
 
 use super::column::{Field, default_fields, parse_fields};
+use crate::input::prompt::{call, words};
 
 /// What a command line says of the listing below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,12 +16,8 @@ pub(super) struct Command {
 
 /// Reads a line as a shell prompt and a call of sshare; `None` when it is not one.
 pub(super) fn parse(line: &str) -> Option<Command> {
-    let words = words(after_prompt(line)?);
-    let mut words = words.iter().map(String::as_str);
-    let program = words.next()?;
-    if program.rsplit('/').next() != Some("sshare") {
-        return None;
-    }
+    let words = words(call(line, "sshare")?);
+    let mut words = words.iter().map(String::as_str).skip(1);
     let mut format: Option<String> = None;
     let (mut long, mut partitions, mut parsable) = (false, false, false);
     while let Some(word) = words.next() {
@@ -77,50 +74,6 @@ fn add(format: &mut Option<String>, value: &str) {
     let list = format.get_or_insert_default();
     list.push_str(value);
     list.push(',');
-}
-
-/// What follows the prompt, where the line looks like a prompt and a call of sshare.
-fn after_prompt(line: &str) -> Option<&str> {
-    let line = line.trim();
-    for (at, sign) in line.match_indices(['$', '#', '%', '>']) {
-        let rest = line[at + sign.len()..].trim_start();
-        let Some(arguments) = rest
-            .split_whitespace()
-            .next()
-            .filter(|word| word.rsplit('/').next() == Some("sshare"))
-            .map(|word| rest[word.len()..].trim_start())
-        else {
-            continue;
-        };
-        // "# sshare of last week" is a comment, not a call by the superuser.
-        let is_call = arguments.is_empty() || arguments.starts_with(['-', '|', '>', ';']);
-        if sign != "#" || is_call {
-            return Some(rest);
-        }
-    }
-    None
-}
-
-/// The words of the first command of a shell line; quotes are resolved, nothing else is.
-fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    for c in line.chars() {
-        match (quote, c) {
-            (Some(q), c) if c == q => quote = None,
-            (Some(_), c) => word.get_or_insert_default().push(c),
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, '|' | ';' | '&' | '>' | '<') => break,
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (None, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 #[cfg(test)]

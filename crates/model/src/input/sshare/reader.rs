@@ -11,6 +11,7 @@ use super::{Listing, SshareRow};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::lines;
+use crate::input::prompt::is_prompt;
 use fairtree::tree::Shares;
 
 /// Reads one listing. `file` names the stream in messages.
@@ -43,7 +44,8 @@ pub fn read_answer(
             cluster = Some(name.trim().to_owned());
         } else if let Some(found) = command::parse(&line.text) {
             command = Some(found);
-        } else if !line.text.trim().is_empty() {
+        } else if !line.text.trim().is_empty() && !line.text.starts_with('#') && !is_prompt(&line.text)
+        {
             break line;
         }
     };
@@ -137,7 +139,11 @@ fn without_header(row: &str, command: &Command) -> Option<Layout> {
 fn foreign(line: &str) -> Option<&'static str> {
     if line.starts_with("CLUSTER: ") {
         Some("the listing of another cluster")
-    } else if line == "$" || line.starts_with("$ ") || is_command(line) {
+    } else if line == "$"
+        || line.starts_with("$ ")
+        || line.contains('@') && is_prompt(line)
+        || is_command(line)
+    {
         Some("a shell prompt")
     } else if line.contains("Shares") && header::is_header(line) {
         Some("a second header")
