@@ -42,6 +42,10 @@ pub struct Bills {
     pub without_price: u64,
     /// Records that could not be read.
     pub unreadable: u64,
+    /// Jobs that never ran.
+    pub never_ran: u64,
+    /// Runs that began and ended within one second and have a price by the second only.
+    pub brief: u64,
     /// Runs whose price is that of a microsecond, and of which nobody knows how long they were
     /// executed.
     pub unmeasured: u64,
@@ -72,7 +76,9 @@ struct Part {
     account: String,
     partition: String,
     secs: u128,
-    billing_secs: u128,
+    billing: u64,
+    /// `billing` are processors.
+    by_processors: bool,
     executed_us: Option<u64>,
     /// It began and ended in the same second.
     is_brief: bool,
@@ -86,7 +92,9 @@ pub struct Biller<'a> {
     period: Range<i64>,
     /// Parts of runs that have not ended, by job.
     open: HashMap<String, Vec<Part>>,
-    lines: BTreeMap<(String, String), Bill>,
+    lines: BTreeMap<(String, String), Line>,
+    /// A run had billing: those that only have processors count 0.
+    any_billing: bool,
     bills: Bills,
     /// Some number does not fit 128 bits.
     beyond: bool,
@@ -107,6 +115,7 @@ impl<'a> Biller<'a> {
             period: from.unwrap_or(i64::MIN)..to.unwrap_or(i64::MAX),
             open: HashMap::new(),
             lines: BTreeMap::new(),
+            any_billing: false,
             beyond: false,
             bills: Bills {
                 from,
@@ -118,6 +127,8 @@ impl<'a> Biller<'a> {
                 outside: 0,
                 without_price: 0,
                 unreadable: 0,
+                never_ran: 0,
+                brief: 0,
                 unmeasured: 0,
             },
         }
@@ -138,20 +149,15 @@ impl<'a> Biller<'a> {
 
     /// Takes a run.
     pub fn take(&mut self, run: &RunRecord<'_>) {
-        let secs = u128::from(run.elapsed_secs);
         let part = Part {
             account: run.used.account.unwrap_or_default().to_owned(),
             partition: run.partition.unwrap_or_default().to_owned(),
-            secs,
-            // Whole numbers of TRES, as sacct prints them.
-            billing_secs: (run.used.billing.max(0.0) as u128).saturating_mul(secs),
+            secs: run.elapsed_secs.into(),
+            billing: run.billing,
+            by_processors: run.used.by_processors,
             executed_us: run.executed_us,
             is_brief: run.used.end <= run.used.start,
         };
-        if part.is_brief && !self.prices.by_microsecond() {
-            // It costs nothing.
-            return;
-        }
         if run.state.eq_ignore_ascii_case("RESIZING") {
             self.open.entry(run.job.to_owned()).or_default().push(part);
             return;
@@ -185,6 +191,8 @@ impl<'a> Biller<'a> {
                 continue;
             };
             if part.is_brief && price.execution_microsecond == 0 {
+                // It costs nothing.
+                self.bills.brief += u64::from(at == last);
                 continue;
             }
             // How long a run was executed stands with its last part.
@@ -194,14 +202,13 @@ impl<'a> Biller<'a> {
                 continue;
             }
             let key = (part.account.clone(), part.partition.clone());
-            let line = self.lines.entry(key).or_insert_with(|| Bill {
-                account: part.account.clone(),
-                partition: part.partition.clone(),
+            let line = self.lines.entry(key).or_insert_with(|| Line {
+                price,
                 runs: 0,
                 run_secs: 0,
                 billing_secs: 0,
+                processor_secs: 0,
                 executed_us: 0,
-                amount: 0,
             });
             line.runs += u64::from(at == last);
             let executed_us = match price.execution_microsecond {
@@ -209,14 +216,13 @@ impl<'a> Biller<'a> {
                 _ if at < last => 0,
                 _ => part.executed_us.unwrap_or(0),
             };
-            match sums(line, part, price, executed_us) {
-                Some([run_secs, billing_secs, executed_us, amount]) => {
-                    (line.run_secs, line.billing_secs) = (run_secs, billing_secs);
-                    (line.executed_us, line.amount) = (executed_us, amount);
-                }
-                None => self.beyond = true,
-            }
+            self.beyond |= line.add(part, executed_us).is_none();
         }
+    }
+
+    /// Takes note that a record of the listing has billing: those without it count 0.
+    pub fn any_billing(&mut self) {
+        self.any_billing = true;
     }
 
     /// All that was taken; `None`: a sum does not fit 128 bits.
@@ -225,24 +231,65 @@ impl<'a> Biller<'a> {
             return None;
         }
         self.bills.not_ended += self.open.len() as u64;
-        let mut amounts = self.lines.values().map(|line| line.amount);
-        self.bills.total = amounts.try_fold(0, u128::checked_add)?;
-        self.bills.bills = self.lines.into_values().collect();
+        for ((account, partition), line) in self.lines {
+            let mut bill = line.bill(self.any_billing)?;
+            (bill.account, bill.partition) = (account, partition);
+            self.bills.total = self.bills.total.checked_add(bill.amount)?;
+            self.bills.bills.push(bill);
+        }
         Some(self.bills)
     }
 }
 
-/// Seconds, billing TRES times seconds, microseconds, and amount of a line with one part more.
-fn sums(line: &Bill, part: &Part, price: Price, executed_us: u64) -> Option<[u128; 4]> {
-    let run = part.secs.checked_mul(price.run_second.into())?;
-    let billing = part.billing_secs.checked_mul(price.billing_second.into())?;
-    // Neither is larger than 64 bits.
-    let execution = u128::from(executed_us) * u128::from(price.execution_microsecond);
-    let amount = line.amount.checked_add(run)?.checked_add(billing)?;
-    Some([
-        line.run_secs.checked_add(part.secs)?,
-        line.billing_secs.checked_add(part.billing_secs)?,
-        line.executed_us.checked_add(executed_us.into())?,
-        amount.checked_add(execution)?,
-    ])
+/// What an account used of a partition.
+#[derive(Clone, Debug)]
+struct Line {
+    price: Price,
+    runs: u64,
+    run_secs: u128,
+    /// Of runs that have billing.
+    billing_secs: u128,
+    /// Processors times seconds of those that have none.
+    processor_secs: u128,
+    executed_us: u128,
+}
+
+impl Line {
+    /// Adds a part of a run; `None`: a sum does not fit 128 bits.
+    fn add(&mut self, part: &Part, executed_us: u64) -> Option<()> {
+        let billing = u128::from(part.billing).checked_mul(part.secs)?;
+        let secs = match part.by_processors {
+            true => &mut self.processor_secs,
+            false => &mut self.billing_secs,
+        };
+        *secs = secs.checked_add(billing)?;
+        self.run_secs = self.run_secs.checked_add(part.secs)?;
+        self.executed_us = self.executed_us.checked_add(executed_us.into())?;
+        Some(())
+    }
+
+    /// What it costs; `any_billing`: processors do not count.
+    fn bill(&self, any_billing: bool) -> Option<Bill> {
+        let billing_secs = match any_billing {
+            true => self.billing_secs,
+            false => self.billing_secs.checked_add(self.processor_secs)?,
+        };
+        let amounts = [
+            (self.run_secs, self.price.run_second),
+            (billing_secs, self.price.billing_second),
+            (self.executed_us, self.price.execution_microsecond),
+        ];
+        let amount = amounts.into_iter().try_fold(0_u128, |sum, (count, price)| {
+            sum.checked_add(count.checked_mul(price.into())?)
+        });
+        Some(Bill {
+            account: String::new(),
+            partition: String::new(),
+            runs: self.runs,
+            run_secs: self.run_secs,
+            billing_secs,
+            executed_us: self.executed_us,
+            amount: amount?,
+        })
+    }
 }

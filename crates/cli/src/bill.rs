@@ -52,12 +52,15 @@ pub(super) fn run(args: &BillArgs, messages: &Messages) -> Result<Outcome, Failu
              the column ExitCode: sacct -o ...,ExitCode"
         )));
     }
+    if summary.billed {
+        biller.any_billing();
+    }
     let mut bills = biller.bills().ok_or_else(|| {
         Failure::Usage(format!(
             "{name}: the sum does not fit 128 bits: prices are too high, or times too long"
         ))
     })?;
-    bills.unreadable = summary.unreadable;
+    (bills.unreadable, bills.never_ran) = (summary.unreadable, summary.idle);
     let mut out = BufWriter::new(stdout().lock());
     match args.json {
         true => to_json(&mut out, &name, &bills)?,
@@ -83,7 +86,9 @@ pub(super) fn moment(option: &str, text: Option<&str>) -> Result<Option<i64>, Fa
         let allowed = "a time as 2026-03-01 or 2026-03-01T12:00:00Z; without offset it is UTC";
         refused(option, text, allowed)
     })?;
-    Ok(Some(found.as_second()))
+    let whole = Some(found).filter(|found| found.subsec_nanosecond() == 0);
+    let whole = whole.ok_or_else(|| refused(option, text, "a whole second"))?;
+    Ok(Some(whole.as_second()))
 }
 
 pub(super) fn refused(option: &str, found: &str, allowed: &str) -> Failure {

@@ -86,6 +86,9 @@ pub(super) fn gather<'a>(
         Format::Swf => swf::read(name, input, &mut each)?,
         _ => sacct::read(name, input, options, &mut each)?,
     };
+    if summary.billed {
+        history.bill();
+    }
     Ok(Gathered { history, summary })
 }
 

@@ -90,6 +90,8 @@ pub struct History {
     used: Vec<Steps>,
     /// The last end of a job.
     last_end: i64,
+    /// A job had billing: those that are counted by processors do not count.
+    billed: bool,
 }
 
 impl History {
@@ -107,6 +109,7 @@ impl History {
             counted: Vec::new(),
             used: Vec::new(),
             last_end: i64::MIN,
+            billed: false,
         }
     }
 
@@ -175,8 +178,27 @@ impl History {
         last
     }
 
-    /// Gathers what a job used. A job that ends as it starts, or counts nothing, changes nothing.
+    /// Takes note that a record has billing: jobs that are counted by processors, for want of it,
+    /// count nothing, whenever they come.
+    pub fn bill(&mut self) {
+        if !std::mem::replace(&mut self.billed, true) {
+            self.step_secs = FIRST_STEP_SECS;
+            self.range = None;
+            self.positions.clear();
+            self.counted.clear();
+            self.used.clear();
+            self.last_end = i64::MIN;
+        }
+    }
+
+    /// Gathers what a job used. A job that ends as it starts, or counts nothing, changes nothing;
+    /// nor does one that counts by processors where another has billing.
     pub fn charge(&mut self, job: &JobUse<'_>) {
+        if !job.by_processors {
+            self.bill();
+        } else if self.billed {
+            return;
+        }
         if job.end <= job.start || job.billing.is_nan() || job.billing <= 0.0 {
             return;
         }

@@ -13,6 +13,7 @@ fn job(user: &'static str, start: i64, end: i64, billing: f64) -> JobUse<'static
         start,
         end,
         billing,
+        by_processors: false,
     }
 }
 

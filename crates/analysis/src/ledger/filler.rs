@@ -110,7 +110,8 @@ pub struct Filled {
     pub running: u64,
     /// Runs whose end does not count.
     pub not_counted: u64,
-    /// Runs of which CPUs count, as they have no billing TRES.
+    /// Runs of which CPUs count, as no run of the cluster has billing TRES. Where any has, a run
+    /// without it is one of a free partition and counts 0.
     pub by_processors: u64,
 }
 
@@ -125,7 +126,10 @@ pub struct Filler<'a> {
 #[derive(Debug)]
 struct Cluster {
     times: Times,
+    /// Runs without billing count 0.
     history: History,
+    /// The same, but their CPUs count; `None` once a run had billing.
+    by_cpus: Option<History>,
     /// Parts of runs before their size changed, until it is known how the run ended; by job.
     parts: HashMap<u32, Vec<Accounted>>,
     /// Runs that go on.
@@ -157,6 +161,7 @@ impl<'a> Filler<'a> {
             let resolution = u64::from(rules.resolution_secs);
             let columns = Columns::default();
             let history = History::new(&name, resolution, columns, &rules.dates, times.as_of())?;
+            let by_cpus = Some(history.clone());
             let heard = match &times {
                 Times::Silent(_, heard, _) => *heard,
                 Times::Gaps(..) | Times::Since(..) | Times::Seen(..) => 0,
@@ -164,6 +169,7 @@ impl<'a> Filler<'a> {
             let cluster = Cluster {
                 times,
                 history,
+                by_cpus,
                 parts: HashMap::new(),
                 running: Vec::new(),
                 heard,
@@ -243,8 +249,13 @@ impl Cluster {
         }
         if let Times::Silent(.., now) = self.times {
             let heard = self.heard.min(now);
-            let moved = self.history.advance(heard);
-            moved.expect("a moment between two that are allowed");
+            for history in [&mut self.history].into_iter().chain(&mut self.by_cpus) {
+                let moved = history.advance(heard);
+                moved.expect("a moment between two that are allowed");
+            }
+        }
+        if !run.by_processors {
+            self.by_cpus = None;
         }
         match run.progress {
             Progress::Resized => {
@@ -290,7 +301,13 @@ impl Cluster {
         if from >= to {
             return false;
         }
-        if let Err(error) = self.charge_interval(run, from, to, ended.is_none()) {
+        let goes_on = ended.is_none();
+        let billing = if run.by_processors { 0 } else { run.billing };
+        let mut charged = charge_interval(&mut self.history, run, billing, (from, to), goes_on);
+        if let Some(by_cpus) = self.by_cpus.as_mut().filter(|_| charged.is_ok()) {
+            charged = charge_interval(by_cpus, run, run.billing, (from, to), goes_on);
+        }
+        if let Err(error) = charged {
             problems.push(format!(
                 "cluster {}, job {}: {error}; this run is left out",
                 run.cluster, run.job
@@ -299,38 +316,6 @@ impl Cluster {
         }
         self.filled.by_processors += u64::from(run.by_processors);
         true
-    }
-
-    fn charge_interval(
-        &mut self,
-        run: &Accounted,
-        from: i64,
-        to: i64,
-        goes_on: bool,
-    ) -> Result<(), WindowError> {
-        let known = self.history.columns();
-        if run.tres.iter().any(|(name, _)| known.find(name).is_none()) {
-            let new = run.tres.iter().map(|(name, _)| name.clone());
-            let mut names: Vec<String> = known.tres().iter().cloned().chain(new).collect();
-            names.sort_unstable();
-            names.dedup();
-            self.history.set_columns(&Columns::new(names)?);
-        }
-        let columns = self.history.columns();
-        let place = |name: &String| columns.tres().binary_search(name).ok();
-        let counts: Vec<(usize, u64)> = run
-            .tres
-            .iter()
-            .filter_map(|(name, count)| Some((place(name)?, *count)))
-            .collect();
-        let rate = columns.rate(run.billing as f64, 1.0, &counts)?;
-        let leaf = LeafKey::new(&run.account, &run.user, "")?;
-        let id = RunId {
-            job: run.job,
-            run: run.start,
-        };
-        let id = Some(id).filter(|_| goes_on);
-        self.history.charge(&leaf, id, from, to, &rate)
     }
 
     fn finish(
@@ -351,8 +336,10 @@ impl Cluster {
                 self.filled.running += 1;
             }
         }
+        let any_billing = self.by_cpus.is_none();
+        let mut history = self.by_cpus.unwrap_or(self.history);
         for (from, to) in self.times.covered() {
-            self.history.cover(from.min(to), to)?;
+            history.cover(from.min(to), to)?;
         }
         let Counters {
             runs,
@@ -362,13 +349,46 @@ impl Cluster {
         } = self.filled;
         Ok(Filled {
             cluster,
-            history: self.history,
+            history,
             runs,
             running,
             not_counted,
-            by_processors,
+            by_processors: if any_billing { 0 } else { by_processors },
         })
     }
+}
+
+/// Charges the time of a run to a history.
+fn charge_interval(
+    history: &mut History,
+    run: &Accounted,
+    billing: u64,
+    (from, to): (i64, i64),
+    goes_on: bool,
+) -> Result<(), WindowError> {
+    let known = history.columns();
+    if run.tres.iter().any(|(name, _)| known.find(name).is_none()) {
+        let new = run.tres.iter().map(|(name, _)| name.clone());
+        let mut names: Vec<String> = known.tres().iter().cloned().chain(new).collect();
+        names.sort_unstable();
+        names.dedup();
+        history.set_columns(&Columns::new(names)?);
+    }
+    let columns = history.columns();
+    let place = |name: &String| columns.tres().binary_search(name).ok();
+    let counts: Vec<(usize, u64)> = run
+        .tres
+        .iter()
+        .filter_map(|(name, count)| Some((place(name)?, *count)))
+        .collect();
+    let rate = columns.rate(billing as f64, 1.0, &counts)?;
+    let leaf = LeafKey::new(&run.account, &run.user, "")?;
+    let id = RunId {
+        job: run.job,
+        run: run.start,
+    };
+    let id = Some(id).filter(|_| goes_on);
+    history.charge(&leaf, id, from, to, &rate)
 }
 
 /// Whether a run counts that ended so. A requeue is no end that a site can name.

@@ -49,7 +49,9 @@ Exit codes:
 
 const BILL_EXAMPLES: &str = "\
 Examples:
-  sacct -a -D -X -P -S 2026-11-01 -o ALL | fairtree bill -p examples/prices.toml
+  sacct -a -D -X -P -S 2026-11-01 \\
+    -o JobID,User,Account,Partition,State,ExitCode,Start,End,ElapsedRaw,AllocTRES \\
+    | fairtree bill -p examples/prices.toml
   fairtree bill -p examples/prices.toml --since 2026-11-21 --until 2026-11-22 sacct.txt
   fairtree bill -p examples/prices.toml --counts COMPLETED,TIMEOUT sacct.txt
   fairtree bill -p examples/prices.toml --json sacct.txt | jq '.total'

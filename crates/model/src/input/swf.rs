@@ -174,6 +174,7 @@ impl Log<'_> {
             start,
             end: start + numbers[RUN],
             billing: processors as f64,
+            by_processors: false,
         });
         Ok(())
     }

@@ -16,6 +16,9 @@ pub struct JobUse<'a> {
     pub end: i64,
     /// What it counted per second.
     pub billing: f64,
+    /// `billing` are processors, as the record has no billing TRES: where any record of the log has,
+    /// this one counts 0.
+    pub by_processors: bool,
 }
 
 /// What a reader says of a log after its last line.
@@ -27,6 +30,8 @@ pub struct Summary {
     pub jobs: u64,
     /// Jobs that used nothing: never started, ended as they started, no processors.
     pub idle: u64,
+    /// A record has billing TRES: jobs that are counted by processors count 0.
+    pub billed: bool,
     /// Records that could not be read and are left out; the notes say which and why.
     pub unreadable: u64,
     /// What a reader of the numbers should know, in sentences.

@@ -71,6 +71,8 @@ pub fn notes(bills: &Bills) -> Vec<String> {
         (bills.outside, "that ended outside of the period"),
         (bills.without_price, "in partitions without a price"),
         (bills.unreadable, "whose records cannot be read"),
+        (bills.never_ran, "of jobs that never ran"),
+        (bills.brief, "of less than a second, which cost nothing"),
         (
             bills.unmeasured,
             "without executed_us=MICROSECONDS in the column AdminComment",

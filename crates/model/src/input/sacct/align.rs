@@ -9,14 +9,21 @@ use super::columns::Kind;
 /// cell.
 pub(super) fn align<'t>(kinds: &[Kind], cells: &[&'t str]) -> Option<Vec<Option<&'t str>>> {
     let extra = cells.len().checked_sub(kinds.len())?;
+    if extra > 0 && !kinds.contains(&Kind::Free) {
+        return None;
+    }
     // By column and by how many more cells than columns went before: can the rest be read?
     let mut after = vec![vec![false; extra + 1]; kinds.len() + 1];
     after[kinds.len()][extra] = true;
     for (at, kind) in kinds.iter().enumerate().rev() {
-        for before in 0..=extra {
-            let most = if *kind == Kind::Free { extra } else { before };
-            after[at][before] =
-                kind.fits(cells[at + before]) && (before..=most).any(|b| after[at + 1][b]);
+        let mut any_later = false;
+        for before in (0..=extra).rev() {
+            any_later |= after[at + 1][before];
+            let rest = match kind {
+                Kind::Free => any_later,
+                _ => after[at + 1][before],
+            };
+            after[at][before] = rest && kind.fits(cells[at + before]);
         }
     }
     let mut reached = vec![false; extra + 1];
@@ -25,14 +32,18 @@ pub(super) fn align<'t>(kinds: &[Kind], cells: &[&'t str]) -> Option<Vec<Option<
     for (at, kind) in kinds.iter().enumerate() {
         let mut cell: Option<Option<&str>> = None;
         let mut next = vec![false; extra + 1];
+        let mut first = None;
         for before in (0..=extra).filter(|&b| reached[b] && after[at][b]) {
             let text = cells[at + before];
             cell = Some(match cell {
                 None => Some(text),
                 Some(known) => known.filter(|known| *known == text),
             });
-            let most = if *kind == Kind::Free { extra } else { before };
-            next[before..=most].fill(true);
+            next[before] = true;
+            first.get_or_insert(before);
+        }
+        if let Some(first) = first.filter(|_| *kind == Kind::Free) {
+            next[first..].fill(true);
         }
         found.push(cell?);
         reached = next;

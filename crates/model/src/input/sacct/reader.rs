@@ -7,6 +7,7 @@ use super::columns::{self, Kind};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::lines::{Lines, MAX_LINE_BYTES};
+use crate::input::prompt::is_prompt;
 use crate::input::slurm::count;
 use crate::input::slurm::time::{moment, span};
 use crate::input::workload::{JobUse, Sink, Summary};
@@ -21,7 +22,8 @@ pub struct Options<'a> {
 }
 
 /// Reads a log and hands each job that used something to `each`; `file` names the stream in
-/// messages. A record that cannot be read is left out and told in a note: one with fewer cells than
+/// messages. A job counts from its start on for as long as it ran (Elapsed, or else from start to end
+/// without what it was suspended). A record that cannot be read is left out and told in a note: one with fewer cells than
 /// columns, with more than one reading, or with a cell that sacct would not print.
 ///
 /// # Errors
@@ -39,8 +41,10 @@ pub fn read<'a>(
 /// A run of a job, as one record of `sacct -D` tells of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunRecord<'a> {
-    /// What it used, and when.
+    /// What it used, and when: up to its end, also where it was suspended in between.
     pub used: JobUse<'a>,
+    /// Billing TRES, or processors where [`JobUse::by_processors`] says so.
+    pub billing: u64,
     /// Number of the job.
     pub job: &'a str,
     /// The partition; `None` where the listing does not tell.
@@ -56,8 +60,8 @@ pub struct RunRecord<'a> {
     pub executed_us: Option<u64>,
 }
 
-/// As [`read`], with all of each run, also those of less than a second that AdminComment measures;
-/// needs the columns State and Elapsed (or ElapsedRaw), too. No record here can be one that somebody
+/// As [`read`], with all of each run that began, also those of less than a second and those that
+/// count nothing; needs the columns State and Elapsed (or ElapsedRaw), too. No record here can be one that somebody
 /// wrote into a name.
 ///
 /// # Errors
@@ -114,21 +118,41 @@ fn read_rows<'a>(
     let mut totals = Totals::default();
     let mut left = LeftOut::default();
     while records.advance(&mut left)? {
-        left.keep(records.job(&mut summary, &mut totals, each))?;
+        left.keep(records.job(&mut summary, &mut totals, runs, each))?;
         if let Some(error) = totals.two_clusters {
             return Err(error);
         }
     }
-    let read = summary.jobs + summary.idle + totals.steps;
+    let read = summary.jobs + summary.idle + totals.steps + totals.other_clusters;
     left.any_read(usize::try_from(read).unwrap_or(usize::MAX), 0)?;
     summary.unreadable = left.count() as u64;
     summary.notes.extend(left.notes());
     summary.machine = totals.cluster;
-    if totals.by_processors > 0 {
+    summary.billed = totals.any_billing;
+    if totals.by_processors > 0 && !totals.any_billing {
         summary.notes.push(format!(
-            "billed by processors, for want of billing among the resources: {}",
+            "billed by processors, as no record has billing among its resources: {}",
             jobs(totals.by_processors)
         ));
+    } else if totals.by_processors > 0 {
+        if !runs {
+            summary.jobs -= totals.by_processors;
+            summary.idle += totals.by_processors;
+        }
+        summary.notes.push(format!(
+            "counted as billing 0, as sacct leaves out the billing of a free partition and other records \
+             have it: {}",
+            jobs(totals.by_processors)
+        ));
+    }
+    for (count, why) in [
+        (totals.shorter, "counted from the start for as long as they ran, which is less than up to the end (suspended)"),
+        (totals.longer, "counted from the start for as long as they ran, which is more than up to the end"),
+        (totals.other_clusters, "left out, as they are of other clusters"),
+    ] {
+        if count > 0 {
+            summary.notes.push(format!("{why}: {}", jobs(count)));
+        }
     }
     if totals.backwards > 0 {
         summary.notes.push(format!(
@@ -153,9 +177,17 @@ fn jobs(count: u64) -> String {
 #[derive(Default)]
 struct Totals {
     cluster: Option<String>,
+    /// Jobs that count by processors unless a record has billing.
     by_processors: u64,
+    /// A record has billing among its resources.
+    any_billing: bool,
     backwards: u64,
     steps: u64,
+    /// Jobs of clusters that are not wanted.
+    other_clusters: u64,
+    /// Jobs that ran for less, or for more, than from start to end.
+    shorter: u64,
+    longer: u64,
     /// The first record of another cluster.
     two_clusters: Option<InputError>,
 }
@@ -174,6 +206,7 @@ struct Header {
     start: Option<usize>,
     end: Option<usize>,
     elapsed: Option<usize>,
+    suspended: Option<usize>,
     tres: Option<usize>,
     processors: Option<usize>,
     /// These five only where runs are asked for.
@@ -207,6 +240,7 @@ impl Header {
             start: find(&["Start"]),
             end: find(&["End"]),
             elapsed: find(&["ElapsedRaw", "Elapsed"]),
+            suspended: find(&["Suspended"]),
             tres: find(&["AllocTRES"]),
             processors: find(&["AllocCPUS", "NCPUS"]),
             names: names.clone(),
@@ -278,6 +312,7 @@ impl Header {
             self.start,
             self.end,
             self.elapsed,
+            self.suspended,
             self.tres,
             self.processors,
             self.state,
@@ -314,8 +349,14 @@ impl<R: BufRead> Records<'_, R> {
     }
 
     fn read_header(&mut self) -> Result<(), InputError> {
-        if !self.next_line()? {
-            return Err(InputError::new(self.file, Problem::Empty).hint(HINT));
+        loop {
+            if !self.next_line()? {
+                return Err(InputError::new(self.file, Problem::Empty).hint(HINT));
+            }
+            // The command above the listing, pasted along.
+            if !self.text.starts_with('#') && !is_prompt(&self.text) {
+                break;
+            }
         }
         if !columns::begins(&self.text) {
             return Err(self
@@ -366,8 +407,9 @@ impl<R: BufRead> Records<'_, R> {
         let due = self.header.names.len() + usize::from(self.header.bar_after);
         // Only what users write goes over several lines.
         let may_go_on = self.header.kinds.contains(&Kind::Free);
-        while cells_in(&self.text) < due {
-            let short = cells_in(&self.text);
+        // Counted line by line: a record may have millions.
+        let mut short = cells_in(&self.text);
+        while short < due {
             let more = match may_go_on {
                 true => self.lines.next()?.map(std::borrow::Cow::into_owned),
                 false => None,
@@ -377,6 +419,7 @@ impl<R: BufRead> Records<'_, R> {
                 Some(line) if cells_in(&line) < due => {
                     self.text.push('\n');
                     self.text.push_str(&line);
+                    short += cells_in(&line) - 1;
                 }
                 more => {
                     self.pending = more.map(|line| (self.lines.number, line));
@@ -443,6 +486,7 @@ impl<R: BufRead> Records<'_, R> {
         &self,
         summary: &mut Summary,
         totals: &mut Totals,
+        runs: bool,
         each: &mut dyn FnMut(&RunRecord<'_>),
     ) -> Result<(), InputError> {
         let header = &self.header;
@@ -466,6 +510,7 @@ impl<R: BufRead> Records<'_, R> {
         }
         if let Some(cluster) = said(header.cluster) {
             if self.wanted_cluster.is_some_and(|wanted| wanted != cluster) {
+                totals.other_clusters += 1;
                 return Ok(());
             }
             match &totals.cluster {
@@ -481,16 +526,24 @@ impl<R: BufRead> Records<'_, R> {
             }
         }
         let start = said(header.start).and_then(moment).unwrap_or(0);
-        let elapsed = header.elapsed.and_then(|at| seconds(cells[at].trim()));
+        let time = |at: Option<usize>| match at.filter(|&at| !cells[at].trim().is_empty()) {
+            Some(at) => match seconds(cells[at].trim()) {
+                None if start > 0 => Err(self.value(&cells, at, SECONDS)),
+                secs => Ok(secs),
+            },
+            None => Ok(None),
+        };
+        let (elapsed, suspended) = (time(header.elapsed)?, time(header.suspended)?);
+        let billing = self.billing(&cells, totals)?;
+        if start <= 0 {
+            summary.idle += 1;
+            return Ok(());
+        }
         let end = match said(header.end).and_then(moment).filter(|&end| end > 0) {
             Some(end) => Some(end),
             // Still running: as long as it has run.
             None => elapsed.map(|secs| start.saturating_add(secs)),
         };
-        if start <= 0 {
-            summary.idle += 1;
-            return Ok(());
-        }
         let Some(end) = end else {
             let at = header.end.unwrap_or_default();
             return Err(self
@@ -501,14 +554,25 @@ impl<R: BufRead> Records<'_, R> {
                 )
                 .hint(HINT));
         };
-        let billing = self.billing(&cells, totals)?;
-        totals.backwards += u64::from(end < start);
-        let executed_us = said(header.comment).and_then(executed_us);
-        let measured = executed_us.is_some() && end == start;
-        if (end <= start || billing <= 0.0) && !measured {
+        if runs && elapsed.is_none() {
+            let at = header.elapsed.unwrap_or_default();
+            return Err(self.value(&cells, at, SECONDS));
+        }
+        if end < start {
+            totals.backwards += 1;
+            summary.idle += u64::from(!runs);
+            return Ok(());
+        }
+        let ran = elapsed.or(suspended.map(|secs| (end - start - secs).max(0)));
+        let ran = ran.unwrap_or(end - start);
+        let idle = ran <= 0 || billing.count == 0;
+        if idle && !runs {
             summary.idle += 1;
             return Ok(());
         }
+        totals.shorter += u64::from(!runs && ran < end - start);
+        totals.longer += u64::from(!runs && ran > end - start);
+        totals.by_processors += u64::from(billing.by_processors);
         summary.jobs += 1;
         let exit_code = said(header.exit_code).and_then(|text| text.split_once(':'));
         each(&RunRecord {
@@ -516,47 +580,64 @@ impl<R: BufRead> Records<'_, R> {
                 account: said(header.account),
                 user: said(header.user),
                 start,
-                end,
-                billing,
+                end: if runs { end } else { start.saturating_add(ran) },
+                billing: billing.count as f64,
+                by_processors: billing.by_processors,
             },
+            billing: billing.count,
             job: said(header.job).unwrap_or_default(),
             partition: said(header.partition),
             state: said(header.state).unwrap_or_default(),
             exit_code: exit_code.and_then(|(code, _)| code.parse().ok()),
-            elapsed_secs: elapsed.map_or(0, i64::unsigned_abs),
-            executed_us,
+            elapsed_secs: ran.unsigned_abs(),
+            executed_us: said(header.comment).and_then(executed_us),
         });
         Ok(())
     }
 
     /// What the job counted per second.
-    fn billing(&self, cells: &[&str], totals: &mut Totals) -> Result<f64, InputError> {
+    fn billing(&self, cells: &[&str], totals: &mut Totals) -> Result<Billing, InputError> {
         if let Some(at) = self.header.tres {
             let tres = count::tres(cells[at].trim()).unwrap_or_default();
             let of = |name: &str| tres.iter().find(|(known, _)| known == name);
             if let Some((_, billing)) = of("billing") {
-                return Ok(*billing as f64);
+                totals.any_billing = true;
+                return Ok(Billing {
+                    count: *billing,
+                    by_processors: false,
+                });
             }
             if let Some((_, processors)) = of("cpu") {
-                totals.by_processors += 1;
-                return Ok(*processors as f64);
+                return Ok(Billing {
+                    count: *processors,
+                    by_processors: true,
+                });
             }
         }
-        let Some(at) = self
+        let count = self
             .header
             .processors
             .filter(|&at| !cells[at].trim().is_empty())
-        else {
-            return Ok(0.0);
-        };
-        let number: u32 = cells[at]
-            .trim()
-            .parse()
-            .map_err(|_| self.value(cells, at, "a whole number up to 4294967295"))?;
-        totals.by_processors += 1;
-        Ok(f64::from(number))
+            .map(|at| {
+                let number = cells[at].trim().parse::<u32>();
+                number.map_err(|_| self.value(cells, at, "a whole number up to 4294967295"))
+            })
+            .transpose()?;
+        Ok(Billing {
+            count: count.map_or(0, u64::from),
+            by_processors: count.is_some_and(|count| count > 0),
+        })
     }
 }
+
+/// What a job counts per second.
+struct Billing {
+    count: u64,
+    /// They are processors: there is no billing.
+    by_processors: bool,
+}
+
+const SECONDS: &str = "a whole number of seconds up to 253402300799, or a time as 1-02:03:04";
 
 /// N of the word `executed_us=N`, the last one, in what a site wrote of a job.
 fn executed_us(comment: &str) -> Option<u64> {
@@ -569,12 +650,16 @@ fn cells_in(text: &str) -> usize {
     text.bytes().filter(|&b| b == b'|').count() + 1
 }
 
-/// `ElapsedRaw` or `Elapsed` in seconds.
+/// `ElapsedRaw` or `Elapsed` in seconds; `None` for fractions, and more than a time can be.
 fn seconds(text: &str) -> Option<i64> {
-    text.parse::<u32>()
-        .map(i64::from)
-        .ok()
-        .or_else(|| span(text))
+    /// Up to the year 9999.
+    const MOST: i64 = 253_402_300_799;
+    let fraction = text.split_once('.').map_or("0", |(_, fraction)| fraction);
+    if fraction.bytes().any(|byte| byte != b'0') {
+        return None;
+    }
+    let secs = text.parse::<i64>().ok().or_else(|| span(text))?;
+    (0..=MOST).contains(&secs).then_some(secs)
 }
 
 #[cfg(test)]

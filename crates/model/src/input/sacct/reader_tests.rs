@@ -50,7 +50,9 @@ fn jobs_with_steps_and_without_use() {
             job("phys", "bert", START, START + 86_410, 3.0)
         ]
     );
-    assert_eq!((summary.jobs, summary.idle), (2, 2));
+    // Job 2 has no billing where job 1 has some: it counts 0.
+    assert!(summary.billed);
+    assert_eq!((summary.jobs, summary.idle), (1, 3));
     assert_eq!(summary.notes.len(), 1, "{summary:?}");
 }
 

@@ -10,7 +10,14 @@ pub(super) fn count(text: &str) -> Option<u64> {
         'P' => (&text[..text.len() - 1], 5),
         _ => (text, 0),
     };
-    scaled(digits, 1024u64.pow(power), 1)
+    // Half of a resource without a unit is a number that Slurm does not print.
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let zeros = !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0');
+    match (power, zeros) {
+        (0, true) => scaled(whole, 1, 1),
+        (0, false) => None,
+        _ => scaled(digits, 1024u64.pow(power), 1),
+    }
 }
 
 /// `digits`, which may have a fraction, times `over`/`under`, cut to a whole number.
@@ -91,7 +98,8 @@ mod tests {
         );
         assert_eq!(tres("mem=1.50G"), Some(vec![("mem".into(), 1536)]));
         assert_eq!(tres("mem=512K"), Some(vec![("mem".into(), 0)]));
-        for text in ["", "x", "K", "-1", "1.", "1e5"] {
+        assert_eq!(count("3.00"), Some(3));
+        for text in ["", "x", "K", "-1", "1.", "1e5", "0.5", "1.5"] {
             assert_eq!(count(text), None, "{text:?}");
         }
         assert_eq!(tres("cpu"), None);

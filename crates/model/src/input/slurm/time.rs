@@ -6,8 +6,9 @@ use jiff::tz::TimeZone;
 
 use fairtree::priority::TimeLimit;
 
-/// `2026-11-21T10:04:14` in UTC, or what `SLURM_TIME_FORMAT=%s` prints, as seconds since 1970;
-/// `Unknown`, `None` and `N/A` are 0.
+/// `2026-11-21T10:04:14` as seconds since 1970, in UTC unless an offset follows (`+0100`, `+01:00`,
+/// `+01`, `Z`); or what `SLURM_TIME_FORMAT=%s` prints. `Unknown`, `None` and `N/A` are 0. `None` for
+/// fractions of a second, names of zones and any other text.
 pub(in crate::input) fn moment(text: &str) -> Option<i64> {
     if matches!(text, "Unknown" | "None" | "N/A" | "NONE") {
         return Some(0);
@@ -17,12 +18,48 @@ pub(in crate::input) fn moment(text: &str) -> Option<i64> {
         let moment = Timestamp::from_second(text.parse().ok()?);
         return Some(moment.ok()?.as_second());
     }
-    let civil = match printed(text) {
-        Some(civil) => civil,
-        None => text.parse().ok()?,
+    let (civil, offset_secs) = match printed(text) {
+        Some(civil) => (civil, 0),
+        None => {
+            let (civil, offset) = split_offset(text)?;
+            (civil.parse().ok()?, offset)
+        }
     };
     let moment = TimeZone::UTC.to_timestamp(civil).ok()?;
-    Some(moment.as_second())
+    (moment.subsec_nanosecond() == 0).then(|| moment.as_second() - offset_secs)
+}
+
+/// A date and time apart from the offset after it, seconds east of UTC; 0 without one. `None` for an
+/// offset that is not understood.
+fn split_offset(text: &str) -> Option<(&str, i64)> {
+    // A reader of times alone would pass over what follows.
+    let Some(date) = text.get(..10).filter(|_| text.len() > 10) else {
+        return Some((text, 0));
+    };
+    let after = text[date.len()..].find(|c: char| !(c.is_ascii_digit() || "T :.".contains(c)));
+    let Some(at) = after.map(|at| date.len() + at) else {
+        return Some((text, 0));
+    };
+    let (civil, offset) = (text[..at].trim_end(), &text[at..]);
+    if matches!(offset, "Z" | "z" | "UTC" | "GMT") {
+        return Some((civil, 0));
+    }
+    let (sign, digits) = match offset.split_at_checked(1)? {
+        ("+", digits) => (1, digits),
+        ("-", digits) => (-1, digits),
+        _ => return None,
+    };
+    if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b':') {
+        return None;
+    }
+    let two = |from: usize| digits.get(from..from + 2)?.parse::<i64>().ok();
+    let (hours, minutes) = match digits.len() {
+        2 => (two(0)?, 0),
+        4 => (two(0)?, two(2)?),
+        5 if digits.as_bytes()[2] == b':' => (two(0)?, two(3)?),
+        _ => return None,
+    };
+    (hours < 24 && minutes < 60).then_some((civil, sign * (hours * 60 + minutes) * 60))
 }
 
 /// `2026-11-21T10:04:14`, the form that Slurm prints; any other goes to a general reader.
@@ -98,6 +135,31 @@ mod tests {
         assert_eq!(moment("1795255454"), Some(1_795_255_454));
         assert_eq!(moment("9999999999999"), None);
         assert_eq!(moment("yesterday"), None);
+        for text in [
+            "2026-11-21T11:04:14+0100",
+            "2026-11-21T11:04:14+01:00",
+            "2026-11-21T11:04:14+01",
+            "2026-11-21T07:34:14-0230",
+            "2026-11-21T10:04:14Z",
+            "2026-11-21T10:04:14.000",
+            "2026-11-21 10:04:14",
+            "2026-11-21 11:04:14 +0100",
+        ] {
+            assert_eq!(moment(text), Some(1_795_255_454), "{text}");
+        }
+        for text in [
+            "2026-11-21T10:04:14CET",
+            "2026-11-21T10:04:14+1",
+            "2026-11-21T10:04:14+01:0",
+            "2026-11-21T10:04:14+25:00",
+            "2026-11-21T10:04:14+é1",
+            "2026-11-21T10:04:14+01:00[Europe/Berlin]",
+            "2026-11-21T10:04:14.5",
+            "2026-11-21T10:04:14 x",
+        ] {
+            assert_eq!(moment(text), None, "{text}");
+        }
+        assert_eq!(moment("2026-11-21"), Some(1_795_219_200));
         assert_eq!(limit("1-00:30:00"), Some(TimeLimit::Minutes(1470)));
         assert_eq!(limit("00:05:00"), Some(TimeLimit::Minutes(5)));
         assert_eq!(limit("UNLIMITED"), Some(TimeLimit::Unlimited));
