@@ -96,6 +96,8 @@ pub enum Formula {
     Absent,
     /// The points are the number that the job has.
     Given,
+    /// The points are what the priority is more than the other terms add up to.
+    Rest,
 }
 
 impl Formula {

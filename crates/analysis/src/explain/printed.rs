@@ -87,9 +87,10 @@ fn align(jobs: &mut [JobExplanation; 2]) {
     for at in [0, 1] {
         let other = 1 - at;
         let terms = &mut jobs[at].terms;
-        terms.retain(|term| matches!(term.name, TermName::Tres(_)) || has(other, &term.name));
+        let of_tres = |term: &Term| matches!(term.name, TermName::Tres(_) | TermName::OtherTres);
+        terms.retain(|term| of_tres(term) || has(other, &term.name));
         for term in &own[other] {
-            if matches!(term.name, TermName::Tres(_)) && !has(at, &term.name) {
+            if of_tres(term) && !has(at, &term.name) {
                 let term = Term {
                     factor: None,
                     points: 0.0,
@@ -205,6 +206,14 @@ fn terms(report: &PrioReport, row: &PrioRow<'_>) -> Vec<Term> {
             points: tres.points.value()?,
             formula: Formula::Given,
         })
+    }));
+    let unseen = row.cut.and_then(|cut| cut.points.value());
+    terms.extend(unseen.map(|points| Term {
+        name: TermName::OtherTres,
+        factor: None,
+        weight: None,
+        points,
+        formula: Formula::Rest,
     }));
     // A nice value is subtracted.
     let given = [

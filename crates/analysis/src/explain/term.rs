@@ -14,6 +14,8 @@ pub enum TermName {
     Factor(Factor),
     /// One TRES, by its name (`cpu`, `gres/gpu`).
     Tres(String),
+    /// All TRES that the listing does not show, together.
+    OtherTres,
     /// Site factor.
     Site,
     /// Nice value, subtracted.
@@ -25,6 +27,7 @@ impl fmt::Display for TermName {
         match self {
             TermName::Factor(factor) => f.pad(factor.name()),
             TermName::Tres(name) => f.pad(&format!("{}/{name}", Factor::Tres.name())),
+            TermName::OtherTres => f.pad("other TRES"),
             TermName::Site => f.pad(EngineTerm::Site.name()),
             TermName::Nice => f.pad(EngineTerm::Nice.name()),
         }

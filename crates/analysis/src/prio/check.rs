@@ -39,6 +39,29 @@ pub(super) struct Sum {
     pub high: f64,
     /// Columns that are not there and would shift the sum.
     pub hidden: Vec<&'static str>,
+    /// Resources may be missing, which a column too narrow cut.
+    pub cut: Option<Cut>,
+}
+
+/// What is known of a cell of resources that may be cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cut {
+    /// Some of it cannot be read.
+    Surely,
+    /// It fills its column: the last resource may have more digits than these points.
+    Perhaps(f64),
+}
+
+impl Cut {
+    /// `None` where all of a cell can be read and is shorter than its column.
+    fn of(terms: &Terms, text: Option<&str>) -> Option<Cut> {
+        let text = text?;
+        let last = terms.last().filter(|(name, _)| {
+            let number = text.strip_prefix(&**name);
+            number.is_some_and(|number| number.starts_with('='))
+        });
+        Some(last.map_or(Cut::Surely, |(_, points)| Cut::Perhaps(points.value)))
+    }
 }
 
 impl Sum {
@@ -53,6 +76,7 @@ impl Sum {
             low: 0.0,
             high: 0.0,
             hidden: Vec::new(),
+            cut: row.tres.and_then(|terms| Cut::of(terms, row.tres_cut)),
         };
         for factor in Factor::ALL {
             if has.factor(factor) {
@@ -69,6 +93,17 @@ impl Sum {
             }
         }
         Some(sum)
+    }
+
+    /// Points of the resources that cannot be read, where the printed priority gives them; with
+    /// those of a last resource whose digits are cut.
+    pub fn unseen(&self, printed: Option<f64>) -> Option<f64> {
+        let read = match self.cut? {
+            Cut::Surely => self.value,
+            Cut::Perhaps(last) => self.value - last,
+        };
+        let unseen = printed? - read;
+        (self.hidden.is_empty() && unseen >= 0.0).then_some(unseen)
     }
 
     fn add(&mut self, term: Printed) {
@@ -158,8 +193,13 @@ pub(super) fn verdict(row: &SprioRow<'_>, sum: Option<&Sum>) -> Option<Verdict> 
         (None, Some(share)) => (share.low * MAX_PRIORITY, share.high * MAX_PRIORITY),
         (None, None) => return None,
     };
-    if sum.allows(from, to) {
-        return Some(Verdict::Agrees);
+    // What a column too narrow cut only adds to the sum.
+    let less = sum.low.max(1.0) - sum.noise() < to;
+    match sum.cut {
+        Some(Cut::Surely) if less => return None,
+        _ if sum.allows(from, to) => return Some(Verdict::Agrees),
+        Some(Cut::Perhaps(_)) if less => return None,
+        _ => {}
     }
     if set_by_hand(row) {
         return Some(Verdict::SetByHand);
@@ -190,6 +230,8 @@ fn set_by_hand(row: &SprioRow<'_>) -> bool {
     let no_terms = |terms: Option<&Terms>| terms.is_none_or(<[_]>::is_empty);
     any && zero
         && no_terms(row.tres)
+        && row.tres_cut.is_none()
+        && row.norm_tres_cut.is_none()
         && no_terms(row.norm_tres)
         && row.site.unwrap_or(0) == 0
         && row.nice.unwrap_or(0) == 0

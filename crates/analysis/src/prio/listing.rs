@@ -1,7 +1,7 @@
 //! The report of what sprio printed.
 
-use super::check::{Has, Sum, Verdict, verdict};
-use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
+use super::check::{Cut, Has, Sum, Verdict, verdict};
+use super::{CutTres, Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
 use fairtree_model::input::sprio::{Column, Factor, Listing, Queue, SprioRow, Weights};
 use fairtree_model::input::sshare::Printed as Number;
 
@@ -31,6 +31,7 @@ fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioRe
     };
     let mut unlike: Vec<String> = Vec::new();
     let mut hidden: Vec<String> = Vec::new();
+    let (mut cut, mut derived) = (Vec::new(), 0);
     let rows = Printed {
         listing: listing.clone(),
         has: Has::of(listing),
@@ -38,6 +39,10 @@ fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioRe
     };
     for at in 0..rows.len() {
         let made = rows.get(at);
+        if let Some(own) = made.cut {
+            cut.push(made.name());
+            derived += usize::from(own.points.value().is_some());
+        }
         if let Some(printed) = made.printed {
             let computed = made.priority.value().unwrap_or(0.0);
             match made.priority {
@@ -51,6 +56,21 @@ fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioRe
     }
     report.rows = rows.into();
     report.notes = unlike;
+    if let Some(first) = cut.first() {
+        let more = match cut.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more rows"),
+        };
+        let known = match (cut.len() - derived, derived) {
+            (0, _) => "what is cut off follows from the sum, all resources together",
+            (_, 0) => "what is cut off is not known",
+            _ => "what is cut off follows from the sum where all other columns are there",
+        };
+        report.notes.push(format!(
+            "TRES of {first}{more} is cut by a column too narrow: {known}; print it wider: \
+             sprio -o \"%.15i %9r %.8u %.10Y %.10S %.10A %.10B %.10F %.10J %.10P %.10Q %.11N %.60T\""
+        ));
+    }
     if let Some(first) = hidden.first() {
         let more = match hidden.len() - 1 {
             0 => String::new(),
@@ -121,8 +141,17 @@ fn build<'a>(has: &Has, row: &SprioRow<'a>, weights: Option<&Weights>) -> PrioRo
             .or(divided)
             .unwrap_or_else(|| absent(has, factor));
     }
-    let tres = tres_terms(row);
+    let sum = Sum::of(has, row, weights);
+    let mut tres = tres_terms(row);
+    let cut = cut_terms(row, sum.as_ref(), &mut tres);
     points[Factor::Tres.index()] = match (&row.tres, &row.norm_tres) {
+        _ if cut.is_some() => {
+            let read = tres.iter().filter_map(|term| term.points.value());
+            let unseen = cut.and_then(|cut| cut.points.value());
+            unseen.map_or(Figure::Unknown, |unseen| {
+                Figure::Computed(read.sum::<f64>() + unseen)
+            })
+        }
         (Some(terms), _) => Figure::Printed(terms.iter().map(|(_, p)| p.value).sum::<f64>() + 0.0),
         (None, Some(terms)) if !terms.is_empty() => Figure::Unknown,
         (None, Some(_)) => Figure::Printed(0.0),
@@ -136,14 +165,15 @@ fn build<'a>(has: &Has, row: &SprioRow<'a>, weights: Option<&Weights>) -> PrioRo
         user: row.user,
         account: row.account,
         qos_name: row.qos_name,
+        sluid: row.sluid,
         points,
         norm,
         tres,
+        cut,
         site: row.site,
         nice: row.nice,
         ..PrioRow::default()
     };
-    let sum = Sum::of(has, row, weights);
     set_priority(&mut made, row, sum.as_ref());
     made
 }
@@ -155,6 +185,39 @@ fn absent(has: &Has, factor: Factor) -> Figure {
     } else {
         Figure::Computed(0.0)
     }
+}
+
+/// The end of a cell of resources that is cut; a last resource whose digits may be cut is taken off
+/// `tres`, unless the row adds up with it.
+fn cut_terms<'a>(
+    row: &SprioRow<'a>,
+    sum: Option<&Sum>,
+    tres: &mut Vec<TresTerm<'a>>,
+) -> Option<CutTres<'a>> {
+    let own = sum.and_then(|sum| sum.cut);
+    let text = row.tres_cut.or(row.norm_tres_cut)?;
+    if row.tres_cut.is_none() || own.is_none() {
+        // Normalised numbers alone, or columns without which nothing adds up.
+        let begun = tres.last().is_some_and(|last| text.strip_prefix(last.name).is_some());
+        if begun {
+            return None;
+        }
+        return Some(CutTres {
+            text,
+            points: Figure::Unknown,
+        });
+    }
+    if let Some(Cut::Perhaps(_)) = own {
+        if verdict(row, sum).is_some() {
+            return None;
+        }
+        tres.pop();
+    }
+    let unseen = sum.and_then(|sum| sum.unseen(row.priority));
+    Some(CutTres {
+        text,
+        points: unseen.map_or(Figure::Unknown, Figure::Computed),
+    })
 }
 
 fn tres_terms<'a>(row: &SprioRow<'a>) -> Vec<TresTerm<'a>> {

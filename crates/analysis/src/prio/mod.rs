@@ -47,6 +47,15 @@ pub struct TresTerm<'a> {
     pub norm: Figure,
 }
 
+/// The end of a cell of resources that a column too narrow cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CutTres<'a> {
+    /// As printed, `gres/g`.
+    pub text: &'a str,
+    /// Points of the resources that cannot be read, all together: what the sum lacks.
+    pub points: Figure,
+}
+
 /// A job, or one partition of a job that asked for several.
 #[derive(Clone, Debug, Default)]
 pub struct PrioRow<'a> {
@@ -64,6 +73,8 @@ pub struct PrioRow<'a> {
     pub account: Option<&'a str>,
     /// Name of the QOS.
     pub qos_name: Option<&'a str>,
+    /// SLUID.
+    pub sluid: Option<&'a str>,
     /// An administrator set the priority, so that it has no factors.
     pub set_by_hand: bool,
     /// The priority before it is cut to a whole number, at least 1.
@@ -76,6 +87,8 @@ pub struct PrioRow<'a> {
     pub norm: [Figure; 7],
     /// Points by resource; those without points are left out.
     pub tres: Vec<TresTerm<'a>>,
+    /// Where a column too narrow cut the resources.
+    pub cut: Option<CutTres<'a>>,
     /// Site factor.
     pub site: Option<i64>,
     /// Nice value.

@@ -92,6 +92,9 @@ struct RowOf<'a> {
     points: Figures<'a>,
     factors: Figures<'a>,
     tres: Vec<TermOf<'a>>,
+    /// The resources that a column too narrow cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tres_cut: Option<CutOf<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_computed: Vec<&'static str>,
 }
@@ -101,6 +104,12 @@ struct TermOf<'a> {
     name: &'a str,
     points: Option<f64>,
     factor: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct CutOf<'a> {
+    text: &'a str,
+    points: Option<f64>,
 }
 
 struct Figures<'a>(&'a [Figure; 7]);
@@ -147,6 +156,10 @@ impl<'a> RowOf<'a> {
             points: Figures(&row.points),
             factors: Figures(&row.norm),
             tres: row.tres.iter().map(term).collect(),
+            tres_cut: row.cut.map(|cut| CutOf {
+                text: cut.text,
+                points: cut.points.value(),
+            }),
             not_computed: named.into_iter().chain(points).filter_map(given).collect(),
         }
     }

@@ -128,6 +128,7 @@ fn cell(text: &mut String, row: &PrioRow<'_>, column: Column, names: bool) {
         Column::User => text.push_str(row.user.unwrap_or("")),
         Column::Account => text.push_str(row.account.unwrap_or("")),
         Column::QosName => text.push_str(row.qos_name.unwrap_or("")),
+        Column::Sluid => text.push_str(row.sluid.unwrap_or("")),
         Column::Site => whole(text, row.site),
         Column::Nice => whole(text, row.nice),
         Column::Priority(Form::Weighted) => number(row.priority, |n| points(text, n.trunc())),
@@ -177,7 +178,7 @@ fn number(figure: Figure, form: impl FnOnce(f64)) {
     }
 }
 
-/// `cpu=10,gres/gpu=5`.
+/// `cpu=10,gres/gpu=5`, with the end of a cell that is cut as it was printed.
 fn tres(text: &mut String, row: &PrioRow<'_>, form: Form) {
     for (at, term) in row.tres.iter().enumerate() {
         if at > 0 {
@@ -191,6 +192,12 @@ fn tres(text: &mut String, row: &PrioRow<'_>, form: Form) {
                 number(term.norm, |n| add(text, format_args!("{:.2}", n + 0.0)));
             }
         }
+    }
+    if let Some(cut) = row.cut {
+        if !row.tres.is_empty() {
+            text.push(',');
+        }
+        text.push_str(cut.text);
     }
 }
 

@@ -112,6 +112,36 @@ pub(super) struct Line<'a, 'c> {
     pub number: usize,
     pub text: &'a str,
     pub cells: &'c [Cell<'a>],
+    /// No sign is between the cells.
+    pub by_place: bool,
+}
+
+/// How wide sprio prints the resources.
+const TRES_WIDTH: usize = 20;
+
+/// `cpu=10`.
+fn term(text: &str) -> Option<(String, Printed)> {
+    let (name, number) = text.split_once('=')?;
+    let number = match number.strip_prefix('-') {
+        Some(below) => Printed::parse(below).map(|n| Printed {
+            value: -n.value,
+            low: -n.high,
+            high: -n.low,
+        }),
+        None => Printed::parse(number),
+    };
+    Some((name.to_owned(), number?))
+}
+
+/// Returns true if `text` can be the beginning of a resource with its number: `gres/g`, `mem=`,
+/// `mem=0.`, or nothing after a comma.
+fn is_cut(text: &str) -> bool {
+    let (name, number) = text.split_once('=').unwrap_or((text, ""));
+    let named = |c: char| c.is_ascii_alphanumeric() || "/:_.-".contains(c);
+    let begun = number.strip_prefix('-').unwrap_or(number);
+    name.chars().all(named)
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && begun.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 /// The text of a cell, and where it is.
@@ -147,25 +177,33 @@ impl<'a> Line<'a, '_> {
         parsed.ok_or_else(|| self.value(word, column, "a number from 0 up"))
     }
 
-    /// `cpu=10,gres/gpu=5`, as much of it as the column holds.
-    fn tres(&self, word: Place<'_>, column: Column) -> Result<Vec<(String, Printed)>, InputError> {
-        let allowed = "resources as cpu=10,mem=5, whole: a column too narrow cuts them";
+    /// `cpu=10,gres/gpu=5`, and the end of the cell where a column too narrow cut it: no resource
+    /// with its number, or the last of a cell that fills sprio's own column, which may have had more
+    /// digits.
+    fn tres(
+        &self,
+        word: Place<'a>,
+        column: Column,
+    ) -> Result<(Vec<(String, Printed)>, Option<&'a str>), InputError> {
+        let allowed = "resources as cpu=10,mem=5";
         let mut terms = Vec::new();
-        for term in word.0.split(',') {
-            let parsed = term.split_once('=').and_then(|(name, number)| {
-                let number = match number.strip_prefix('-') {
-                    Some(below) => Printed::parse(below).map(|n| Printed {
-                        value: -n.value,
-                        low: -n.high,
-                        high: -n.low,
-                    }),
-                    None => Printed::parse(number),
-                };
-                Some((name.to_owned(), number?))
-            });
-            terms.push(parsed.ok_or_else(|| self.value(word, column, allowed))?);
+        let mut pieces = word.0.split(',').peekable();
+        let full = self.by_place && word.0.len() == TRES_WIDTH;
+        while let Some(piece) = pieces.next() {
+            match term(piece) {
+                Some(term) => {
+                    terms.push(term);
+                    if full && pieces.peek().is_none() {
+                        return Ok((terms, Some(piece)));
+                    }
+                }
+                None if pieces.peek().is_none() && is_cut(piece) => {
+                    return Ok((terms, Some(piece)));
+                }
+                None => return Err(self.value(word, column, allowed)),
+            }
         }
-        Ok(terms)
+        Ok((terms, None))
     }
 
     /// The row of a job, into `values`: one for each column.
@@ -188,14 +226,18 @@ impl<'a> Line<'a, '_> {
             | Column::Cluster
             | Column::User
             | Column::Account
-            | Column::QosName => Value::Name(word.0),
+            | Column::QosName
+            | Column::Sluid => Value::Name(word.0),
             Column::Site | Column::Nice => Value::Whole(self.whole(word, column, small)?),
             Column::Priority(Form::Weighted) => {
                 let allowed = "a whole number from 0 up";
                 let number: u64 = self.whole(word, column, allowed)?;
                 Value::Points(number as f64)
             }
-            Column::Factor(Factor::Tres, _) => Value::Terms(self.tres(word, column)?),
+            Column::Factor(Factor::Tres, _) => {
+                let (terms, cut) = self.tres(word, column)?;
+                Value::Terms(terms, cut)
+            }
             Column::Priority(Form::Normalised) | Column::Factor(..) => self.number(word, column)?,
         })
     }

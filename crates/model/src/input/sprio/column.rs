@@ -27,6 +27,8 @@ pub enum Column {
     Account,
     /// `%n`, from 24.05 on.
     QosName,
+    /// `%s`, from 26.05 on.
+    Sluid,
     /// `%S`
     Site,
     /// `%N`
@@ -39,7 +41,7 @@ pub enum Column {
 
 impl Column {
     /// Every column with its letter, in the order of sprio's manual page.
-    pub const ALL: [(char, Column); 24] = [
+    pub const ALL: [(char, Column); 25] = [
         ('a', Column::Factor(Factor::Age, Form::Normalised)),
         ('A', Column::Factor(Factor::Age, Form::Weighted)),
         ('b', Column::Factor(Factor::Assoc, Form::Normalised)),
@@ -56,6 +58,7 @@ impl Column {
         ('p', Column::Factor(Factor::Partition, Form::Normalised)),
         ('P', Column::Factor(Factor::Partition, Form::Weighted)),
         ('r', Column::Partition),
+        ('s', Column::Sluid),
         ('S', Column::Site),
         ('q', Column::Factor(Factor::Qos, Form::Normalised)),
         ('Q', Column::Factor(Factor::Qos, Form::Weighted)),
@@ -75,6 +78,7 @@ impl Column {
             Column::User => "USER",
             Column::Account => "ACCOUNT",
             Column::QosName => "QOSNAME",
+            Column::Sluid => "SLUID",
             Column::Site => Term::Site.heading(),
             Column::Nice => Term::Nice.heading(),
             Column::Priority(_) => "PRIORITY",
@@ -116,7 +120,7 @@ pub struct LineFormat {
 pub enum FormatError {
     /// `%` and a width without a letter of sprio's.
     #[error(
-        "format {0:?} is of no column: allowed are % and one of a A b B c f F i j J n N o p P r S q Q u y Y t T, with .WIDTH or WIDTH between, as %.10Y"
+        "format {0:?} is of no column: allowed are % and one of a A b B c f F i j J n N o p P r s S q Q u y Y t T, with .WIDTH or WIDTH between, as %.10Y"
     )]
     Letter(String),
     /// A width beyond [`MAX_WIDTH`].

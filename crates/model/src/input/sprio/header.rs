@@ -1,7 +1,7 @@
 //! Which columns a header tells, and where they stand.
 
-use super::column::{Column, Factor, Form};
-use crate::input::prompt::call;
+use super::column::{Column, Factor, Field, Form, LineFormat};
+use crate::input::prompt::{call, words as words_of};
 
 /// A word of a header or a cell of a row, with its place in the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,13 +35,14 @@ pub(super) struct Header {
 }
 
 /// Headings in full. PARTITION heads two columns, every other one at most two forms of one.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "JOBID",
     "PARTITION",
     "CLUSTER",
     "USER",
     "ACCOUNT",
     "QOSNAME",
+    "SLUID",
     "SITE",
     "NICE",
     "PRIORITY",
@@ -62,6 +63,67 @@ pub fn begins(line: &str) -> bool {
 pub(super) fn is_command(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or("");
     first.rsplit('/').next() == Some("sprio") || call(line, "sprio").is_some()
+}
+
+/// The header of a listing of this format, which `sprio -h` left away; `None` where the cells of its
+/// rows cannot be told apart.
+pub(super) fn of_format(format: &LineFormat) -> Option<Header> {
+    let names: Vec<&'static str> = format.fields.iter().map(|field| field.column.name()).collect();
+    let between: Vec<&str> = format.fields.iter().map(|field| field.suffix.trim()).collect();
+    let (last, between) = between.split_last()?;
+    let sign = between.first().copied().unwrap_or("");
+    let same = between.iter().all(|suffix| *suffix == sign) && (last.is_empty() || *last == sign);
+    if !same || !format.prefix.trim().is_empty() {
+        return None;
+    }
+    let mut signs = sign.chars();
+    let layout = match (signs.next(), signs.next()) {
+        (Some(sign), None) => Layout::Sign(sign, names.len()),
+        (None, None) => {
+            let mut at = format.prefix.chars().count();
+            let word = |field: &Field| {
+                let start = at;
+                at += field.width + field.suffix.chars().count();
+                Word {
+                    start,
+                    end: start + field.width,
+                    byte: start,
+                    text: String::new(),
+                }
+            };
+            Layout::Blanks(format.fields.iter().map(word).collect())
+        }
+        _ => return None,
+    };
+    Some(Header { names, layout })
+}
+
+/// The columns that a call of sprio asks for; `None` without `-o`.
+pub(super) fn asked(line: &str) -> Option<LineFormat> {
+    let words = words_of(call(line, "sprio").unwrap_or(line));
+    let mut words = words.iter().map(String::as_str).skip(1);
+    let mut format = None;
+    while let Some(word) = words.next() {
+        if let Some(value) = word.strip_prefix("--format=") {
+            format = Some(value);
+        } else if word == "--format" {
+            format = words.next();
+        } else if let Some(letters) = word.strip_prefix('-').filter(|it| !it.starts_with('-')) {
+            // These take the rest of the word, or else the next.
+            let Some(at) = letters.find(['o', 'j', 'M', 'p', 'S', 'u']) else {
+                continue;
+            };
+            let (letter, rest) = letters[at..].split_at(1);
+            let value = match rest {
+                "" => words.next(),
+                rest => Some(rest),
+            };
+            if letter == "o" {
+                format = value;
+            }
+        }
+    }
+    LineFormat::parse(format?).ok()
 }
 
 /// A line as a header; `None` when a word of it is no heading, whole or cut.
@@ -170,6 +232,7 @@ pub(super) fn columns(
         "USER" => Column::User,
         "ACCOUNT" => Column::Account,
         "QOSNAME" => Column::QosName,
+        "SLUID" => Column::Sluid,
         "SITE" => Column::Site,
         "NICE" => Column::Nice,
         "PRIORITY" => Column::Priority(form(at)),
@@ -220,6 +283,25 @@ mod tests {
         }
         for line in ["# sprio of last week", "# 2024-12-03", "$ sshare", ""] {
             assert!(!is_command(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_call_tells_the_columns() {
+        for line in [
+            "$ sprio -h -o '%i|%u|%Y'",
+            "[root@h ~]# sprio -hu bob -o\"%i|%u|%Y\" | head",
+            "sprio -S y --format=%i|%u|%Y",
+            "$ sprio --noheader --format '%i|%u|%Y'",
+        ] {
+            let line = line.replace("=%i|%u|%Y", "='%i|%u|%Y'");
+            let header = of_format(&asked(&line).unwrap()).unwrap();
+            assert_eq!(header.names, ["JOBID", "USER", "PRIORITY"], "{line}");
+            assert_eq!(header.layout, Layout::Sign('|', 3));
+        }
+        assert_eq!(asked("$ sprio -l"), None);
+        for format in ["%i|%u,%Y", "job %i %u", "%i--%u"] {
+            assert!(of_format(&LineFormat::parse(format).unwrap()).is_none());
         }
     }
 

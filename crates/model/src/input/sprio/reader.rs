@@ -4,8 +4,8 @@ use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use super::cells::{Line, cut};
-use super::column::Column;
-use super::header::{Header, columns, header, is_command};
+use super::column::{Column, LineFormat};
+use super::header::{Header, Layout, asked, columns, header, is_command, of_format};
 use super::{Listing, Queue, Rows};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
@@ -66,6 +66,8 @@ fn read_rows(
     let mut lines = Lines::new(file, input);
     let (mut number, mut rows) = (0, 0);
     let mut nothing_found = false;
+    // The columns of the command above, for rows without a header.
+    let mut format: Option<LineFormat> = None;
     // sprio cuts names by bytes, so a cut name may end in half a character.
     while let Some(text) = lines.next()? {
         number += 1;
@@ -77,12 +79,17 @@ fn read_rows(
             queue
                 .listings
                 .extend(open.take().map(|o| o.close(file, left)).transpose()?);
+            format = if head.is_some() { None } else { asked(text) };
         }
         if let Some(header) = head {
             open = Some(Open::new(number, header));
         } else if text.starts_with("Unable to find jobs matching") {
             nothing_found = true;
         } else if !ends && !text.is_empty() && !text.starts_with('#') && !is_prompt(text) {
+            if open.is_none() {
+                let asked = format.as_ref();
+                open = asked.and_then(|format| Open::of(number, format));
+            }
             let Some(open) = &mut open else {
                 return Err(headless(file, number, text));
             };
@@ -111,13 +118,19 @@ fn headless(file: &str, number: usize, text: &str) -> InputError {
         Problem::Structure("a row without a header above it does not tell its columns".into());
     InputError::new(file, problem)
         .at_line(number, text)
-        .hint("run sprio without -h; of columns too narrow for their headings, print them wider")
+        .hint(
+            "run sprio without -h, or put its command above the rows: `$ sprio -h -o '%i|%u|%Y|%A'`, \
+             with one sign between all columns; of columns too narrow for their headings, print \
+             them wider",
+        )
 }
 
 /// A listing that is being read: what its columns are shows when all cells are there.
 struct Open {
     line: usize,
     header: Header,
+    /// The columns, where a command names them.
+    columns: Option<Vec<Column>>,
     /// What is told of the columns so far.
     told: Vec<Told>,
     /// The lines, as rows take their place piece by piece.
@@ -165,9 +178,19 @@ impl Open {
             line,
             told: vec![Told::default(); header.names.len()],
             header,
+            columns: None,
             pieces: Vec::new(),
             count: 0,
         }
+    }
+
+    /// The listing of a command, whose first row is in a line.
+    fn of(line: usize, format: &LineFormat) -> Option<Open> {
+        let columns = format.fields.iter().map(|field| field.column).collect();
+        Some(Open {
+            columns: Some(columns),
+            ..Open::new(line, of_format(format)?)
+        })
     }
 
     fn add(
@@ -221,7 +244,7 @@ impl Open {
         let names = &self.header.names;
         let normal = |at: usize| self.told[at].is_normal();
         let number = |at: usize| !self.pieces.is_empty() && self.told[at].is_number();
-        let columns: Vec<Column> = columns(names, normal, number);
+        let columns = self.columns.unwrap_or_else(|| columns(names, normal, number));
         let lines = self.pieces.iter().map(|piece| piece.lines.len());
         let mut rows = Rows::with_capacity(&columns, lines.sum());
         let mut weights = None;
@@ -237,6 +260,7 @@ impl Open {
                     number,
                     text,
                     cells: &cells,
+                    by_place: matches!(self.header.layout, Layout::Blanks(_)),
                 };
                 if line.is_weights(names) {
                     weights = left.keep(line.weights(&columns))?;
@@ -299,6 +323,50 @@ mod tests {
     }
 
     #[test]
+    fn cut_resources_keep_what_can_be_read() {
+        let header = "JOBID                 TRES\n";
+        for (cell, whole, cut) in [
+            ("cpu=13,mem=22,gres/g", 2, Some("gres/g")),
+            ("cpu=13,mem=2,gres/a=", 2, Some("gres/a=")),
+            ("cpu=0.01,mem=0.0,a=0.", 2, Some("a=0.")),
+            ("cpu=13,mem=22,gpu=13", 3, Some("gpu=13")),
+            ("cpu=13,", 1, Some("")),
+            ("gres/gpu:a100-sxm4-8", 0, Some("gres/gpu:a100-sxm4-8")),
+            ("cpu=13,mem=22", 2, None),
+        ] {
+            let queue = queue(&format!("{header}    7 {cell:>20}\n"));
+            let row = queue.listings[0].rows.get(0);
+            let terms = row.tres.or(row.norm_tres);
+            assert_eq!(terms.map(<[_]>::len), Some(whole), "{cell}");
+            assert_eq!(row.tres_cut.or(row.norm_tres_cut), cut, "{cell}");
+        }
+        let queue = queue("JOBID|TRES\n7|cpu=13,mem=22,gpu=13\n");
+        assert_eq!(queue.listings[0].rows.get(0).tres_cut, None);
+    }
+
+    // Slurm 26.05 prints a SLUID for `%s`, and may print nothing.
+    #[test]
+    fn rows_under_their_command_are_read() {
+        let queue = queue(
+            &[
+                "[root@h ~]# sprio -h -o '%.15i %.8u %.10Y %.14s'\n",
+                "              7      bob        586  sJ3KFCZ2RT9E0\n",
+                "              8      ann        500               \n",
+                "[root@h ~]#\n$ sprio -h -o '%i|%A|%a'\n7|5|0.5\n",
+            ]
+            .concat(),
+        );
+        let [first, second] = &queue.listings[..] else {
+            panic!("{queue:?}")
+        };
+        let row = first.rows.get(0);
+        assert_eq!((row.job_id, row.user, row.priority), (Some(7), Some("bob"), Some(586.0)));
+        assert_eq!(row.sluid, Some("sJ3KFCZ2RT9E0"));
+        assert_eq!(first.rows.len(), 2);
+        assert_eq!(second.rows.get(0).norm[0].unwrap().value, 0.5);
+    }
+
+    #[test]
     fn one_broken_row_does_not_tell_what_a_column_is() {
         let rows = "4|main|50|0.0500000|7\n5|main|51|0.0510000|8\n";
         let header = "JOBID|PARTITION|AGE|AGE|QOS\n";
@@ -331,7 +399,8 @@ mod tests {
             ("JOBID USER\n7 bob x\n", Some((2, Some(7)))),
             ("JOBID AGE\n7 -5\n", Some((2, Some(3)))),
             ("JOBID AGE\nx7 5\n", Some((2, Some(1)))),
-            ("JOBID|TRES\n7|cpu\n", Some((2, Some(3)))),
+            ("JOBID|TRES\n7|5cpu\n", Some((2, Some(3)))),
+            ("JOBID|TRES\n7|cpu,mem=1\n", Some((2, Some(3)))),
             ("Unable to find jobs matching user/id(s) specified\n", None),
         ] {
             let error = read("f", text.as_bytes()).unwrap_err();

@@ -31,6 +31,8 @@ pub struct SprioRow<'a> {
     pub account: Option<&'a str>,
     /// Name of the QOS.
     pub qos_name: Option<&'a str>,
+    /// SLUID.
+    pub sluid: Option<&'a str>,
     /// Site factor.
     pub site: Option<i64>,
     /// Nice value.
@@ -47,6 +49,10 @@ pub struct SprioRow<'a> {
     pub tres: Option<&'a Terms>,
     /// Factors by name of the resource.
     pub norm_tres: Option<&'a Terms>,
+    /// The end of the cell of `tres` that cannot be read, as a column too narrow cut it: `gres/g`.
+    pub tres_cut: Option<&'a str>,
+    /// That of `norm_tres`.
+    pub norm_tres_cut: Option<&'a str>,
 }
 
 /// What stands in a cell.
@@ -61,7 +67,8 @@ pub(super) enum Value<'a> {
     Digits(Digits),
     /// A number of another form.
     Printed(Printed),
-    Terms(Vec<(String, Printed)>),
+    /// Resources, and the end of the cell that is cut.
+    Terms(Vec<(String, Printed)>, Option<&'a str>),
 }
 
 /// The rows of a listing.
@@ -77,10 +84,13 @@ pub struct Rows {
     known: FxHashMap<Name, u32>,
     /// Numbers that are not plain digits.
     pub(super) other: Vec<Printed>,
-    terms: Vec<Vec<(String, Printed)>>,
+    terms: Vec<CellTerms>,
     /// Cells that are [`i64::MIN`] and not blank: column and row.
     least: HashSet<(usize, usize)>,
 }
+
+/// The resources of a cell, and its end that is cut.
+type CellTerms = (Vec<(String, Printed)>, Option<Box<str>>);
 
 /// The cells of a column. Positions count from 1; 0 is a blank cell.
 #[derive(Clone, Debug)]
@@ -110,7 +120,8 @@ impl Data {
             | Column::Cluster
             | Column::User
             | Column::Account
-            | Column::QosName => Data::Names(CellList::new(0, rows)),
+            | Column::QosName
+            | Column::Sluid => Data::Names(CellList::new(0, rows)),
             Column::Site | Column::Nice => Data::Wholes(CellList::new(i64::MIN, rows)),
             Column::Priority(Form::Weighted) => {
                 Data::Points(CellList::new(f64::NAN.to_bits(), rows))
@@ -156,7 +167,9 @@ impl Rows {
     pub fn push(&mut self, row: &SprioRow<'_>) {
         let number = |number: Option<Printed>| number.map(Value::Printed);
         let name = |name| Option::map(name, Value::Name);
-        let terms = |terms: Option<&Terms>| terms.map(|terms| Value::Terms(terms.to_vec()));
+        let terms = |terms: Option<&Terms>, cut| {
+            terms.map(|terms| Value::Terms(terms.to_vec(), cut))
+        };
         let value = |column| match column {
             Column::JobId => row.job_id.map(Value::Id),
             Column::Partition => name(row.partition),
@@ -164,12 +177,15 @@ impl Rows {
             Column::User => name(row.user),
             Column::Account => name(row.account),
             Column::QosName => name(row.qos_name),
+            Column::Sluid => name(row.sluid),
             Column::Site => row.site.map(Value::Whole),
             Column::Nice => row.nice.map(Value::Whole),
             Column::Priority(Form::Weighted) => row.priority.map(Value::Points),
             Column::Priority(Form::Normalised) => number(row.norm_priority),
-            Column::Factor(Factor::Tres, Form::Weighted) => terms(row.tres),
-            Column::Factor(Factor::Tres, Form::Normalised) => terms(row.norm_tres),
+            Column::Factor(Factor::Tres, Form::Weighted) => terms(row.tres, row.tres_cut),
+            Column::Factor(Factor::Tres, Form::Normalised) => {
+                terms(row.norm_tres, row.norm_tres_cut)
+            }
             Column::Factor(factor, Form::Weighted) => number(row.weighted[factor.index()]),
             Column::Factor(factor, Form::Normalised) => number(row.norm[factor.index()]),
         };
@@ -186,8 +202,8 @@ impl Rows {
         for (at, mut value) in values.drain(..).enumerate() {
             let place = match &mut value {
                 Value::Name(text) => self.name(at, text),
-                Value::Terms(terms) if !terms.is_empty() => {
-                    self.terms.push(std::mem::take(terms));
+                Value::Terms(terms, cut) if !terms.is_empty() || cut.is_some() => {
+                    self.terms.push((std::mem::take(terms), cut.map(Box::from)));
                     place(self.terms.len())
                 }
                 _ => 0,
@@ -270,10 +286,15 @@ impl Rows {
                 Data::Terms(cells) => {
                     // Without weights for them, and of a priority set by hand, there are none.
                     let terms = cells.get(at).checked_sub(1);
-                    let terms = terms.map_or(&[][..], |terms| &self.terms[terms as usize]);
+                    let (terms, cut) = terms.map_or((&[][..], None), |terms| {
+                        let (terms, cut) = &self.terms[terms as usize];
+                        (&terms[..], cut.as_deref())
+                    });
                     match column {
-                        Column::Factor(_, Form::Normalised) => row.norm_tres = Some(terms),
-                        _ => row.tres = Some(terms),
+                        Column::Factor(_, Form::Normalised) => {
+                            (row.norm_tres, row.norm_tres_cut) = (Some(terms), cut);
+                        }
+                        _ => (row.tres, row.tres_cut) = (Some(terms), cut),
                     }
                 }
             }
@@ -326,6 +347,7 @@ fn name_of<'r, 'a>(row: &'r mut SprioRow<'a>, column: Column) -> &'r mut Option<
         Column::Cluster => &mut row.cluster,
         Column::Account => &mut row.account,
         Column::QosName => &mut row.qos_name,
+        Column::Sluid => &mut row.sluid,
         _ => &mut row.user,
     }
 }
@@ -355,6 +377,7 @@ mod tests {
             user: Some("main"),
             account: Some("a"),
             qos_name: Some("q"),
+            sluid: Some("s1"),
             site: Some(i64::MIN),
             nice: Some(0),
             priority: Some(5.0),
@@ -363,6 +386,8 @@ mod tests {
             norm: [Printed::parse("0.0500000"); 7],
             tres: Some(&terms),
             norm_tres: Some(&[]),
+            tres_cut: Some("gres/g"),
+            norm_tres_cut: Some("c"),
         };
         let text = |row: &SprioRow<'_>| {
             // The numbers of TRES are terms.

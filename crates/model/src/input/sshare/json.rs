@@ -11,6 +11,7 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::bare_words::BareWords;
 use super::{Column, Field, Listing, Printed, SshareRow};
 use crate::input::error::{InputError, Problem};
 use crate::input::lines::{one_more, plain};
@@ -78,11 +79,39 @@ enum Number {
     Wrapped {
         set: bool,
         infinite: bool,
-        number: f64,
+        number: Plain,
     },
-    Plain(f64),
+    Plain(Plain),
     #[default]
     Null,
+}
+
+/// A number, or a word that [`BareWords`] made a text of.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged)]
+enum Plain {
+    Number(f64),
+    Word(Word),
+}
+
+#[derive(Clone, Copy, Deserialize)]
+enum Word {
+    #[serde(rename = "inf")]
+    Infinite,
+    #[serde(rename = "-inf")]
+    Below,
+    #[serde(rename = "nan")]
+    NotKnown,
+}
+
+impl Plain {
+    fn value(self) -> Option<f64> {
+        match self {
+            Plain::Number(number) => Some(number),
+            Plain::Word(Word::Infinite) => Some(f64::INFINITY),
+            Plain::Word(Word::Below | Word::NotKnown) => None,
+        }
+    }
 }
 
 impl Number {
@@ -92,7 +121,7 @@ impl Number {
             Number::Wrapped {
                 set: true, number, ..
             }
-            | Number::Plain(number) => Some(number),
+            | Number::Plain(number) => number.value(),
             Number::Wrapped { .. } | Number::Null => None,
         }
     }
@@ -126,7 +155,7 @@ pub fn begins(head: &str) -> bool {
 pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
     let broken = |why: String| InputError::new(file, Problem::Structure(why));
     let mut input = input.take(MAX_BYTES);
-    let read = serde_json::from_reader(&mut input);
+    let read = serde_json::from_reader(BareWords::new(&mut input));
     let answer: Answer = read.map_err(|error| match input.limit() {
         0 => broken(format!("is longer than {MAX_BYTES} bytes")),
         _ => refused(file, &error),
@@ -289,6 +318,25 @@ mod tests {
         );
         assert_eq!(row.fs_factor.unwrap().value, 1.0);
         assert_eq!(row.level_fs, None);
+    }
+
+    // NaN is a number that is not known.
+    #[test]
+    fn bare_words_are_numbers() {
+        for (word, level) in [
+            ("Infinity", Some(f64::INFINITY)),
+            ("inf", Some(f64::INFINITY)),
+            ("-Infinity", None),
+            ("NaN", None),
+            ("nan", None),
+            ("{\"set\":true,\"infinite\":false,\"number\":inf}", Some(f64::INFINITY)),
+        ] {
+            let row = ROW.replace("\"level\":null", &format!("\"level\":{word}"));
+            let text = format!("{{\"shares\":{{\"shares\":[{row}]}}}}");
+            let listing = read("f", text.as_bytes()).unwrap();
+            let found = listing.rows[0].level_fs.map(|printed| printed.value);
+            assert_eq!(found, level, "{word}");
+        }
     }
 
     #[test]

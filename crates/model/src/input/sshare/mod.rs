@@ -8,6 +8,7 @@
 //! sshare counts bytes when it pads a column, so a name that is not ASCII moves the rest of its
 //! row; files that were edited since may count characters. Either is understood.
 
+mod bare_words;
 mod cells;
 mod column;
 mod command;

@@ -167,6 +167,7 @@ fn formula(formula: &Formula) -> String {
         Formula::Tres { count, of: None } => format!("{count}, not divided"),
         Formula::Absent => "has none".to_owned(),
         Formula::Given => String::new(),
+        Formula::Rest => "from the sum: a column too narrow cut them".to_owned(),
     }
 }
 
