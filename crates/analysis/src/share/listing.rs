@@ -150,12 +150,34 @@ impl Recomputation<'_> {
         let Some(why) = self.listed.why_unknown(column, at) else {
             return Figure::Computed(value);
         };
+        self.left(column, at, why, printed)
+    }
+
+    /// What is printed, for a reason.
+    fn left(
+        &mut self,
+        column: Column,
+        at: usize,
+        why: String,
+        printed: Option<Printed>,
+    ) -> Figure {
         let shown = self.listed.listing().has(column);
         self.gaps.add(column, why, at);
         match printed {
             Some(printed) => Figure::Printed(printed.value),
             None if shown => Figure::Blank,
             None => Figure::Unknown,
+        }
+    }
+
+    /// A number that the association does not have under this ranking; what is printed all the same.
+    fn none(&mut self, column: Column, at: usize, printed: Option<Printed>) -> Figure {
+        match printed {
+            None => Figure::Blank,
+            printed => {
+                let why = "this ranking gives the row none".to_owned();
+                self.left(column, at, why, printed)
+            }
         }
     }
 
@@ -170,7 +192,7 @@ impl Recomputation<'_> {
     fn norm_usage(&mut self, at: usize, row: &SshareRow, root: bool) -> Figure {
         if root {
             // slurmctld computes none for the root, and sshare leaves it blank.
-            return Figure::Blank;
+            return self.none(Column::NormUsage, at, row.norm_usage);
         }
         let value = self.computed[at].norm_usage.to_f64();
         self.figure(Column::NormUsage, at, value, row.norm_usage)
@@ -186,7 +208,9 @@ impl Recomputation<'_> {
 
     fn level_fs(&mut self, at: usize, row: &SshareRow) -> Figure {
         if !self.listed.has_level_fs(at) {
-            return Figure::Blank;
+            // sshare prints 0 where there is none.
+            let printed = row.level_fs.filter(|printed| printed.value != 0.0);
+            return self.none(Column::LevelFs, at, printed);
         }
         let value = self.computed[at].level_fs.map_or(0.0, Extended::to_f64);
         self.figure(Column::LevelFs, at, value, row.level_fs)
@@ -194,7 +218,11 @@ impl Recomputation<'_> {
 
     fn fs_factor(&mut self, at: usize, row: &SshareRow) -> Figure {
         if !self.listed.has_fs_factor(at) {
-            return Figure::Blank;
+            return self.none(Column::FairShare, at, row.fs_factor);
+        }
+        if self.listed.is_root(at) && row.raw_usage.is_none() {
+            let why = "RawUsage of the root is not listed".to_owned();
+            return self.left(Column::FairShare, at, why, row.fs_factor);
         }
         let value = self.computed[at].fs_factor.unwrap_or(0.0);
         self.figure(Column::FairShare, at, value, row.fs_factor)
@@ -222,7 +250,14 @@ pub fn ranking_of(listing: &Listing) -> Ranking {
         link.parent.is_none() && link.kind == RowKind::Account && row.raw_shares.is_none() && whole
     };
     let root = listing.rows.iter().zip(&links).any(has_the_whole);
-    if listing.has(Column::User) && (root || any_rated_account(listing)) {
+    let users_shown = listing.has(Column::User);
+    // Without names of users a row is surely an account's where others are below it.
+    let mut above = vec![users_shown; listing.rows.len()];
+    links.iter().filter_map(|link| link.parent).for_each(|parent| above[parent] = true);
+    let rated = |at: usize| {
+        links[at].kind == RowKind::Account && above[at] && listing.rows[at].fs_factor.is_some()
+    };
+    if users_shown && root || (0..links.len()).any(rated) {
         Ranking::classic(1)
     } else {
         Ranking::FAIR_TREE
