@@ -22,6 +22,7 @@ fn through(bytes: &[u8]) -> Result<(), InputError> {
         }
         Format::Site => site::read("f", stream.input).map(drop),
         Format::Dump => from_assocs::dumped("f", &String::from_utf8_lossy(bytes)).map(drop),
+        Format::Assocs => from_assocs::listed("f", &String::from_utf8_lossy(bytes)).map(drop),
         _ => Ok(()),
     }
 }

@@ -40,6 +40,7 @@ fn through(bytes: &[u8]) -> Result<(), InputError> {
         }
         Format::Site => of_site(site::read("f", stream.input)?),
         Format::Dump => of_site(from_assocs::dumped("f", &String::from_utf8_lossy(bytes))?),
+        Format::Assocs => of_site(from_assocs::listed("f", &String::from_utf8_lossy(bytes))?),
         format => log(format, stream.input),
     }
 }

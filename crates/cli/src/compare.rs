@@ -33,11 +33,11 @@ pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Fa
         )
     });
     let (before, after) = (before?, after?);
-    let left_out = [&before, &after].map(|side| side.left.notes());
-    left_out
-        .iter()
-        .flatten()
-        .for_each(|note| messages.note(note));
+    for side in [&before, &after] {
+        let left_out = side.left.notes();
+        let notes = side.notes.iter().chain(&left_out);
+        notes.for_each(|note| messages.note(note));
+    }
     let mut of_shares = Vec::new();
     let mut compared = Vec::new();
     let both_shares = before.shares.as_ref().zip(after.shares.as_ref());
@@ -79,6 +79,8 @@ struct Side {
     queue: Option<PrioReport>,
     /// Records of a capture that cannot be read.
     left: LeftOut,
+    /// What of a file cannot be read.
+    notes: Vec<String>,
 }
 
 /// The longest text that is compared, in bytes: a listing of a million rows has less.
@@ -137,10 +139,14 @@ fn parse(name: &str, text: &str) -> Result<Side, Failure> {
     }
     let mut side = Side::default();
     if has_shares {
-        side.shares = Some(sshare::read(name, of_shares.as_bytes())?);
+        let listing = sshare::read(name, of_shares.as_bytes())?;
+        side.notes.clone_from(&listing.notes);
+        side.shares = Some(listing);
     }
     if has_queue {
-        side.queue = Some(single(name, &sprio::read(name, of_queue.as_bytes())?)?);
+        let queue = sprio::read(name, of_queue.as_bytes())?;
+        side.queue = Some(single(name, &queue)?);
+        side.notes.extend(queue.notes);
     }
     Ok(side)
 }

@@ -94,6 +94,7 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
 /// Jobs by what sprio printed of them.
 fn printed(args: &ExplainArgs, queue: &Queue, messages: &Messages) -> Result<Outcome, Failure> {
     let reports = from_queue(queue);
+    queue.notes.iter().for_each(|note| messages.note(note));
     let number = |option: &str, name: &str| -> Result<u32, Failure> {
         let allowed = "the number of a job, as sprio lists it";
         let error = || Failure::Usage(format!("{option}: found {name:?}, allowed is {allowed}"));

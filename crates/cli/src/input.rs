@@ -22,9 +22,7 @@ use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
 use fairtree_model::input::sprio::Queue;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::stream::{self, Stream};
-use fairtree_model::input::{
-    Format, InputError, LeftOut, Problem, sacct, site, sprio, sshare,
-};
+use fairtree_model::input::{Format, InputError, LeftOut, Problem, sacct, site, sprio, sshare};
 
 /// An input, read.
 pub(super) enum Input {
@@ -242,13 +240,12 @@ pub(super) fn read_opened(opened: Opened, policy: Option<&PolicyFile>) -> Result
 
 /// The error of a file that was taken for TOML because it is of no other format.
 fn guess(error: InputError) -> InputError {
-    if matches!(*error.problem, Problem::Unreadable(_)) {
+    // A value that is not allowed stands where TOML is right.
+    let Some(before) = error.hint.clone() else {
         return error;
-    }
-    let before = error.hint.as_ref().map(|hint| format!("{hint}; "));
-    let before = before.unwrap_or_default();
+    };
     let hint = format!(
-        "{before}by its content this is a site in TOML; if it is something else, name its format \
+        "{before}; by its content this is a site in TOML; if it is something else, name its format \
          with --input-format"
     );
     error.hint(hint)

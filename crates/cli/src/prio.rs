@@ -51,7 +51,9 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
             true => Outcome::Done,
             false => Outcome::Differences,
         };
-        return told(written.and_then(|()| out.flush()), outcome);
+        let outcome = told(written.and_then(|()| out.flush()), outcome);
+        queue.notes.iter().for_each(|note| messages.note(note));
+        return outcome;
     }
     show(args, &asked, &reports, &mut out)?;
     out.flush()?;
@@ -152,7 +154,7 @@ fn show(
     for (report, rows) in &shown {
         let defaults = Defaults {
             long: args.long,
-            normalised: args.norm,
+            normalised: args.norm || report.normalised,
             user: !args.user.is_empty(),
             names: report.names,
             weighted: report.weighted,

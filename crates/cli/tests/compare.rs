@@ -189,9 +189,10 @@ fn sshare_and_sprio_in_one_file() {
     assert_eq!((out(&queue).as_str(), queue.status.code()), ("", Some(0)));
     let cut = text.replace("  tb|b2|0|", "  tb|b2|0.5|");
     let ran = fairtree(&["compare", before, "-"], &cut);
-    assert_eq!(ran.status.code(), Some(2));
+    assert_eq!(ran.status.code(), Some(1));
     let said = String::from_utf8(ran.stderr).expect("UTF-8");
     assert!(said.contains("standard input:8:"), "{said}");
+    assert!(said.contains("this cell counts as blank"), "{said}");
     let late = text.replace("      10120  ", "      1o120  ");
     let ran = fairtree(&["compare", before, "-"], &late);
     let said = String::from_utf8(ran.stderr).expect("UTF-8");

@@ -13,8 +13,8 @@ use fairtree_model::input::site::{Site, SiteRow};
 use fairtree_model::input::slurm::assoc::AssocRow;
 
 /// What a chart of a log without a site takes for granted.
-pub const NO_SITE: &str = "a log tells no shares: every account and every user is given one; \
-                           --site names a file that tells them";
+pub const NO_SITE: &str = "a log has no shares: every account and every user is given one; \
+                           `fairtree chart --site FILE` counts a log by the shares of a site";
 
 const ROOT: &str = "root";
 

@@ -110,9 +110,11 @@ pub struct Filled {
     pub running: u64,
     /// Runs whose end does not count.
     pub not_counted: u64,
-    /// Runs of which CPUs count, as no run of the cluster has billing TRES. Where any has, a run
-    /// without it is one of a free partition and counts 0.
+    /// Runs of which CPUs count, as no run of the cluster has billing TRES.
     pub by_processors: u64,
+    /// Runs without billing TRES that count 0, as others of the cluster have it: sacct leaves out the
+    /// billing of a free partition.
+    pub free: u64,
 }
 
 /// Takes runs, and makes of each cluster's a history.
@@ -354,6 +356,7 @@ impl Cluster {
             running,
             not_counted,
             by_processors: if any_billing { 0 } else { by_processors },
+            free: if any_billing { by_processors } else { 0 },
         })
     }
 }

@@ -49,6 +49,28 @@ fn used(filled: &Filled, user: &str) -> u64 {
     used.unwrap().to_f64() as u64
 }
 
+// sacct leaves out a billing of 0: such a run counts 0 where any other has billing, whichever comes
+// first, and its CPUs where none has.
+#[test]
+fn a_free_partition_is_free() {
+    let free = |job: u32| Accounted {
+        billing: 4,
+        by_processors: true,
+        ..run(job, "x", 100, 50)
+    };
+    for runs in [
+        [free(1), run(2, "x", 100, 50)],
+        [run(1, "x", 100, 50), free(2)],
+    ] {
+        let found = filled(&rules(""), Times::Since(0, 1000), &runs);
+        assert_eq!(used(&found, "x"), 100);
+        assert_eq!((found.runs, found.free, found.by_processors), (2, 1, 0));
+    }
+    let found = filled(&rules(""), Times::Since(0, 1000), &[free(1), free(2)]);
+    assert_eq!(used(&found, "x"), 400);
+    assert_eq!((found.runs, found.free, found.by_processors), (2, 0, 2));
+}
+
 #[test]
 fn a_gap_has_the_runs_that_ended_in_it() {
     let runs = [

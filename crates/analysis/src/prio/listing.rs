@@ -2,7 +2,7 @@
 
 use super::check::{Cut, Has, Sum, Verdict, verdict};
 use super::{CutTres, Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
-use fairtree_model::input::sprio::{Column, Factor, Listing, Queue, SprioRow, Weights};
+use fairtree_model::input::sprio::{Column, Factor, Form, Listing, Queue, SprioRow, Weights};
 use fairtree_model::input::sshare::Printed as Number;
 
 /// One report per listing. A listing without weights takes those of the `sprio -w` above it.
@@ -13,6 +13,9 @@ pub fn from_queue(queue: &Queue) -> Vec<PrioReport> {
         weights = listing.weights.as_ref().or(weights);
         reports.push(report(queue, listing, weights));
     }
+    if let Some(first) = reports.first_mut() {
+        first.notes.splice(..0, queue.notes.iter().cloned());
+    }
     reports
 }
 
@@ -21,8 +24,14 @@ fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioRe
         let zero = weights.and_then(|w| w.points[factor.index()]) == Some(0);
         listing.has_factor(factor) && !zero
     });
+    let is = |column: &Column, form: Form| match column {
+        Column::Priority(own) | Column::Factor(_, own) => *own == form,
+        _ => false,
+    };
+    let any = |form| listing.columns.iter().any(|column| is(column, form));
     let mut report = PrioReport {
         source: queue.file.clone(),
+        normalised: weights.is_none() && any(Form::Normalised) && !any(Form::Weighted),
         names: listing.has(Column::Account) || listing.has(Column::QosName),
         weighted,
         weights: weights.cloned(),
@@ -198,7 +207,9 @@ fn cut_terms<'a>(
     let text = row.tres_cut.or(row.norm_tres_cut)?;
     if row.tres_cut.is_none() || own.is_none() {
         // Normalised numbers alone, or columns without which nothing adds up.
-        let begun = tres.last().is_some_and(|last| text.strip_prefix(last.name).is_some());
+        let begun = tres
+            .last()
+            .is_some_and(|last| text.strip_prefix(last.name).is_some());
         if begun {
             return None;
         }

@@ -121,6 +121,8 @@ pub struct PrioReport {
     pub source: String,
     /// Columns and forms as from 24.05 on: account and QOS in `-l`.
     pub names: bool,
+    /// The input has normalised numbers alone, and nothing gives the weights: points are not known.
+    pub normalised: bool,
     /// Which factors the site weighs, as far as the input tells, by [`Factor::index`].
     pub weighted: [bool; 7],
     /// The weights, where the input tells them.

@@ -71,6 +71,7 @@ fn report(
     let pricer =
         Pricer::new(config, tables.job_tables(), now).map_err(|e| broken(e.to_string()))?;
     let mut report = PrioReport {
+        normalised: false,
         source: queued.name.clone(),
         names: queued
             .settings

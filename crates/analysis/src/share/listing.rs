@@ -154,13 +154,7 @@ impl Recomputation<'_> {
     }
 
     /// What is printed, for a reason.
-    fn left(
-        &mut self,
-        column: Column,
-        at: usize,
-        why: String,
-        printed: Option<Printed>,
-    ) -> Figure {
+    fn left(&mut self, column: Column, at: usize, why: String, printed: Option<Printed>) -> Figure {
         let shown = self.listed.listing().has(column);
         self.gaps.add(column, why, at);
         match printed {
@@ -253,7 +247,10 @@ pub fn ranking_of(listing: &Listing) -> Ranking {
     let users_shown = listing.has(Column::User);
     // Without names of users a row is surely an account's where others are below it.
     let mut above = vec![users_shown; listing.rows.len()];
-    links.iter().filter_map(|link| link.parent).for_each(|parent| above[parent] = true);
+    links
+        .iter()
+        .filter_map(|link| link.parent)
+        .for_each(|parent| above[parent] = true);
     let rated = |at: usize| {
         links[at].kind == RowKind::Account && above[at] && listing.rows[at].fs_factor.is_some()
     };

@@ -49,8 +49,7 @@ Exit codes:
 
 const BILL_EXAMPLES: &str = "\
 Examples:
-  sacct -a -D -X -P -S 2026-11-01 \\
-    -o JobID,User,Account,Partition,State,ExitCode,Start,End,ElapsedRaw,AllocTRES \\
+  sacct -aDXP -S 2026-11-01 -o JobID,User,Account,Partition,State,Start,Elapsed,AllocTRES \\
     | fairtree bill -p examples/prices.toml
   fairtree bill -p examples/prices.toml --since 2026-11-21 --until 2026-11-22 sacct.txt
   fairtree bill -p examples/prices.toml --counts COMPLETED,TIMEOUT sacct.txt

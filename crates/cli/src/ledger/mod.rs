@@ -255,6 +255,13 @@ fn write_all(
                 filled.cluster, filled.by_processors
             ));
         }
+        if filled.free > 0 {
+            messages.note(&format!(
+                "cluster {}: {} runs have no billing TRES and count 0, as those of a free partition: \
+                 others have it",
+                filled.cluster, filled.free
+            ));
+        }
         write_filled(&mut out, &file.to_string(), &filled)?;
     }
     out.flush()?;

@@ -29,6 +29,7 @@ const PAGES: [(&str, &str, &[&str]); 13] = [
             "prio --json --from week",
             "prio --json earlier.sprio",
             "sed '2s/ 63206 / 63306 /' earlier.sprio | fairtree prio --json",
+            "printf 'JOBID|TRES|\\n7|cpu=1,gres/g|\\n' | fairtree prio --json",
         ],
     ),
     (

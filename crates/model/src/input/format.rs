@@ -178,7 +178,10 @@ mod tests {
                 ("          JOBID PARTITION   PRIORITY\n", Format::Sprio),
                 ("QOS - 'normal':Priority=1\n", Format::Dump),
                 ("Cluster|Account|User|Share|ParentName\n", Format::Assocs),
-                ("Cluster|Account|User|Partition|Share|Priority|\n", Format::Assocs),
+                (
+                    "Cluster|Account|User|Partition|Share|Priority|\n",
+                    Format::Assocs,
+                ),
                 (header, Format::Sacct),
                 (swf, Format::Swf),
                 ("[settings]\n", Format::Site),

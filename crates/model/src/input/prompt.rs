@@ -24,7 +24,13 @@ pub(super) fn is_prompt(line: &str) -> bool {
         Some("") => !line.starts_with('#'),
         Some(name) => name.chars().all(place),
         // `root@host ~ # date`.
-        None => first.contains('@') && rest.split(' ').take(3).any(|it| it.len() == 1 && it.starts_with(SIGNS)),
+        None => {
+            first.contains('@')
+                && rest
+                    .split(' ')
+                    .take(3)
+                    .any(|it| it.len() == 1 && it.starts_with(SIGNS))
+        }
     }
 }
 
@@ -43,7 +49,9 @@ pub(super) fn call<'t>(line: &'t str, program: &str) -> Option<&'t str> {
         // The name ends here: each word of the line is walked through once.
         let before = &line[..at];
         let path = before.rfind(|c: char| c.is_whitespace() || SIGNS.contains(&c));
-        let word = path.map_or(0, |end| end + before[end..].chars().next().map_or(0, char::len_utf8));
+        let word = path.map_or(0, |end| {
+            end + before[end..].chars().next().map_or(0, char::len_utf8)
+        });
         if !(before[word..].is_empty() || before.ends_with('/')) {
             return None;
         }

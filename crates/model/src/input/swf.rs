@@ -91,6 +91,20 @@ pub fn read(file: &str, input: impl BufRead, each: Sink<'_>) -> Result<Summary, 
             log.requested
         ));
     }
+    for (count, why) in [
+        (
+            log.fractions,
+            "jobs have times with fractions of a second, which are cut off",
+        ),
+        (
+            log.waits,
+            "jobs whose wait is not known count from their submission",
+        ),
+    ] {
+        if count > 0 {
+            summary.notes.push(format!("{count} {why}"));
+        }
+    }
     Ok(summary)
 }
 
@@ -108,6 +122,10 @@ struct Log<'f> {
     /// `UnixStartTime`.
     start: Option<i64>,
     requested: u64,
+    /// Jobs of which a time has a fraction.
+    fractions: u64,
+    /// Jobs whose wait is not known.
+    waits: u64,
 }
 
 impl Log<'_> {
@@ -138,7 +156,13 @@ impl Log<'_> {
     fn job(&mut self, line: &str, summary: &mut Summary, each: Sink<'_>) -> Result<(), InputError> {
         let mut numbers = [0_i64; COLUMNS.len()];
         let mut count = 0;
+        let mut fraction = false;
         for word in line.split_whitespace() {
+            fraction |= matches!(count, SUBMIT | WAIT | RUN)
+                && word.contains('.')
+                && word
+                    .parse::<f64>()
+                    .is_ok_and(|number| number.fract() != 0.0);
             if let Some(slot) = numbers.get_mut(count) {
                 *slot = number(word).ok_or_else(|| self.value(line, word, count))?;
             }
@@ -163,6 +187,8 @@ impl Log<'_> {
         }
         self.requested += u64::from(allocated <= 0);
         summary.jobs += 1;
+        self.fractions += u64::from(fraction);
+        self.waits += u64::from(numbers[WAIT] < 0);
         let wait = numbers[WAIT].max(0);
         let start = self.start.unwrap_or(0) + numbers[SUBMIT] + wait;
         let known = |at: usize| (numbers[at] >= 0).then_some(numbers[at]);
@@ -240,7 +266,20 @@ mod tests {
         );
         assert_eq!((summary.jobs, summary.idle), (2, 1));
         assert_eq!(summary.machine.as_deref(), Some("IBM SP2"));
-        assert_eq!(summary.notes.len(), 1);
+        assert_eq!(
+            summary.notes,
+            [
+                "1 jobs whose allocated processors are not known count those requested",
+                "1 jobs whose wait is not known count from their submission"
+            ]
+        );
+        let (jobs, summary) =
+            log("; UnixStartTime: 0\n1 5.5 -1 9 4 1 1 1 1 1 1 1 1 1 1 1 1 1\n").unwrap();
+        assert_eq!(jobs, ["u1@g1 5..14 x 4"]);
+        assert!(
+            summary.notes[0].contains("fractions of a second"),
+            "{summary:?}"
+        );
     }
 
     #[test]

@@ -187,7 +187,7 @@ impl<'a> Listed<'a> {
 
     /// What a computation from the listing takes for granted, one sentence each.
     pub fn assumptions(&self) -> Vec<String> {
-        let mut said = Vec::new();
+        let mut said = self.listing.notes.clone();
         let by_level =
             |row: usize| !self.is_root(row) && self.why_unknown(Column::NormShares, row).is_none();
         if (0..self.listing.rows.len()).any(by_level) {

@@ -146,9 +146,18 @@ fn read_rows<'a>(
         ));
     }
     for (count, why) in [
-        (totals.shorter, "counted from the start for as long as they ran, which is less than up to the end (suspended)"),
-        (totals.longer, "counted from the start for as long as they ran, which is more than up to the end"),
-        (totals.other_clusters, "left out, as they are of other clusters"),
+        (
+            totals.shorter,
+            "counted from the start for as long as they ran, which is less than up to the end (suspended)",
+        ),
+        (
+            totals.longer,
+            "counted from the start for as long as they ran, which is more than up to the end",
+        ),
+        (
+            totals.other_clusters,
+            "left out, as they are of other clusters",
+        ),
     ] {
         if count > 0 {
             summary.notes.push(format!("{why}: {}", jobs(count)));
@@ -518,7 +527,7 @@ impl<R: BufRead> Records<'_, R> {
                 Some(known) if known != cluster => {
                     let why = format!("jobs of two clusters, {known} and {cluster}");
                     let error = self.error(why);
-                    let hint = "choose one: --cluster NAME, or sacct -M NAME";
+                    let hint = "choose one: sacct -M NAME, or `fairtree chart --cluster NAME`, or `fairtree bill --cluster NAME`";
                     totals.two_clusters = Some(error.hint(hint));
                     return Ok(());
                 }

@@ -70,6 +70,7 @@ pub(super) fn read(
         },
         pass: now,
         queue: Queue {
+            notes: Vec::new(),
             file: text.file.to_owned(),
             listings: vec![sprio::Listing {
                 line: 0,

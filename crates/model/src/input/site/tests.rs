@@ -73,6 +73,30 @@ fn shares_are_one_unless_given() {
     );
 }
 
+// 0.9 + 0.6 = 0.1 + 1.4 = 1.5, also a half-life later, though none of them is a binary number.
+#[test]
+fn decimal_usage_keeps_ties() {
+    for settings in [
+        "",
+        "usage_time = 2026-03-01T00:00:00Z\nnow = 2026-03-08T00:00:00Z\n",
+        "usage_time = 2026-03-01T00:00:00Z\nnow = 2026-03-03T05:06:07Z\n",
+    ] {
+        let text = format!(
+            "{settings}[accounts.a.users]\nu = {{ usage = 0.9 }}\nv = {{ usage = 0.6 }}\n\
+             [accounts.b.users]\nw = {{ usage = 0.1 }}\nx = {{ usage = 1.4 }}\n\
+             [accounts.c.users]\ny = {{ usage = 1.5 }}\n"
+        );
+        let site = site(&text);
+        let of = |name: &str| {
+            let mut rows = site.rows.iter();
+            let row = rows.position(|row| row.user.is_none() && row.account == name);
+            site.raw_usage(row.unwrap())
+        };
+        assert_eq!(of("a"), of("b"), "{settings}");
+        assert_eq!(of("a"), of("c"), "{settings}");
+    }
+}
+
 #[test]
 fn usage_adds_up_and_halves_in_a_half_life() {
     let text = "

@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 
 use fairtree::config::{Config, ConfigError, UsageModel, ValueError};
+use fairtree::extended::Extended;
 use fairtree::tree::{AssocIndex, Tree};
 use fairtree::usage::{Decay, Ledger, UsageError, next_reset};
 
@@ -44,6 +45,9 @@ impl Uses {
         tree: &Tree,
     ) -> Result<Ledger, UsageError> {
         let clock = Clock::new(self, config);
+        if let Some(ledger) = self.by_decimals(&clock, models, tree) {
+            return Ok(ledger);
+        }
         let mut own = vec![0.0; tree.len()];
         for &(row, amount) in &self.amounts {
             own[row] += clock.aged(amount, models[row]);
@@ -56,6 +60,41 @@ impl Uses {
             ledger.charge(tree, AssocIndex::new(at), *own)?;
         }
         Ok(ledger)
+    }
+
+    /// The sums of decimal amounts, exact before they become binary: 0.9 + 0.6 is 0.1 + 1.4, as the
+    /// file says. `None` where amounts decay by different factors, and for sums of more than 64 bits.
+    fn by_decimals(&self, clock: &Clock, models: &[UsageModel], tree: &Tree) -> Option<Ledger> {
+        let mut amounts = self.amounts.iter();
+        let first = amounts.next().filter(|_| self.intervals.is_empty())?.0;
+        let factor = clock.aged(1.0, models[first]);
+        if !amounts.all(|&(row, _)| clock.aged(1.0, models[row]) == factor) {
+            return None;
+        }
+        let texts: Vec<(usize, String)> = self
+            .amounts
+            .iter()
+            .map(|&(row, amount)| (row, amount.to_string()))
+            .collect();
+        let decimals = |text: &String| text.split_once('.').map_or(0, |(_, digits)| digits.len());
+        let most = texts.iter().map(|(_, text)| decimals(text)).max()?;
+        let unit = 10_u64.checked_pow(u32::try_from(most).ok()?)?;
+        let mut units = vec![0_u64; tree.len()];
+        for (row, text) in &texts {
+            let zeros = "0".repeat(most - decimals(text));
+            let digits = text.replacen('.', "", 1) + &zeros;
+            units[*row] = units[*row].checked_add(digits.parse().ok()?)?;
+        }
+        let own = units.clone();
+        for &index in tree.parents_first().iter().rev() {
+            if let Some(parent) = tree.parent(index) {
+                units[parent.get()] = units[parent.get()].checked_add(units[index.get()])?;
+            }
+        }
+        let factor = Extended::from_f64(factor)?;
+        let number = |units: u64| Extended::from_u64(units) / Extended::from_u64(unit) * factor;
+        let [own, raw] = [own, units].map(|units| units.into_iter().map(number).collect());
+        Ledger::from_own_and_raw(tree, own, raw).ok()
     }
 
     /// As [`Uses::ledger`], under settings that the file does not have.

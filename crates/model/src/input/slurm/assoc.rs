@@ -41,7 +41,11 @@ pub(super) fn shares(text: &str) -> Option<Shares> {
 
 /// Returns true if `line` is the header of such a table.
 pub fn begins(line: &str) -> bool {
-    let has = |name: &str| line.trim().split('|').any(|cell| cell.eq_ignore_ascii_case(name));
+    let has = |name: &str| {
+        line.trim()
+            .split('|')
+            .any(|cell| cell.eq_ignore_ascii_case(name))
+    };
     ["Account", "User", "Share"].into_iter().all(has)
 }
 

@@ -243,7 +243,11 @@ impl Reader {
         };
         if at == next {
             self.rows.push(AssocRow {
-                account: if user { above.clone() } else { name.to_lowercase() },
+                account: if user {
+                    above.clone()
+                } else {
+                    name.to_lowercase()
+                },
                 parent: (!user).then_some(above),
                 user: user.then_some(name),
                 partition: said.partition,
@@ -251,7 +255,8 @@ impl Reader {
                 priority: 0,
             });
         } else if let Some(known) = self.rows[at].parent.as_ref().filter(|it| **it != above) {
-            let why = format!("the account {name} is below {known} already, and here below {above}");
+            let why =
+                format!("the account {name} is below {known} already, and here below {above}");
             return Err(line.error(why, 0));
         }
         let row = &mut self.rows[at];
@@ -300,7 +305,9 @@ impl Line<'_> {
         let mut options = Vec::new();
         while let Some(rest) = self.text[at..].strip_prefix(':') {
             let start = at + 1;
-            let equals = rest.find(['=', ':']).filter(|&end| rest.as_bytes()[end] == b'=');
+            let equals = rest
+                .find(['=', ':'])
+                .filter(|&end| rest.as_bytes()[end] == b'=');
             let Some(equals) = equals else {
                 let end = rest.find(':').unwrap_or(rest.len());
                 // A colon after the last option, or two after one.
@@ -366,7 +373,8 @@ impl Line<'_> {
                 let allowed = "a whole number from 0 to 4294967295";
                 said.priority = Some(value.parse().map_err(|_| refused(option, allowed))?);
             } else if is_like_shares(key) {
-                let why = format!("the option {key:?} is not known; allowed is Fairshare or Shares");
+                let why =
+                    format!("the option {key:?} is not known; allowed is Fairshare or Shares");
                 return Err(self.error(why, at - 1 - key.len()));
             }
         }
@@ -462,7 +470,13 @@ mod tests {
         ] {
             assert!(begins(line), "{line}");
         }
-        for line in ["Account|User", "user = 'a - b'", "User-agent: x", "Cluster -", "# User - u"] {
+        for line in [
+            "Account|User",
+            "user = 'a - b'",
+            "User-agent: x",
+            "Cluster -",
+            "# User - u",
+        ] {
             assert!(!begins(line), "{line}");
         }
     }
@@ -495,10 +509,7 @@ mod tests {
                 Some((2, Some(12))),
             ),
             ("Cluster - 'c'\nQOS - 'q'\n", Some((2, Some(1)))),
-            (
-                "Cluster - 'c'\n# x\nCluster - 'd'\n",
-                Some((3, Some(1))),
-            ),
+            ("Cluster - 'c'\n# x\nCluster - 'd'\n", Some((3, Some(1)))),
             (
                 "Parent - 'root'\nAccount - 'a'\nAccount - 'b'\nParent - 'a'\nAccount - 'b'\n",
                 Some((5, Some(1))),

@@ -49,7 +49,10 @@ fn split_offset(text: &str) -> Option<(&str, i64)> {
         ("-", digits) => (-1, digits),
         _ => return None,
     };
-    if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b':') {
+    if !digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b':')
+    {
         return None;
     }
     let two = |from: usize| digits.get(from..from + 2)?.parse::<i64>().ok();

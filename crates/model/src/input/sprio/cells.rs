@@ -6,6 +6,7 @@ use super::header::{Layout, Word, words};
 use super::number::Digits;
 use super::rows::Value;
 use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
 use crate::input::sshare::Printed;
 
 /// A cell: its text and the byte it starts at, from 0; `None`: it is blank.
@@ -141,8 +142,13 @@ fn is_cut(text: &str) -> bool {
     let begun = number.strip_prefix('-').unwrap_or(number);
     name.chars().all(named)
         && !name.starts_with(|c: char| c.is_ascii_digit())
-        && begun.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && begun
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
+
+/// Resources with their numbers, and the end of the cell where it is cut.
+type TresCell<'a> = (Vec<(String, Printed)>, Option<&'a str>);
 
 /// The text of a cell, and where it is.
 type Place<'a> = (&'a str, usize);
@@ -180,11 +186,7 @@ impl<'a> Line<'a, '_> {
     /// `cpu=10,gres/gpu=5`, and the end of the cell where a column too narrow cut it: no resource
     /// with its number, or the last of a cell that fills sprio's own column, which may have had more
     /// digits.
-    fn tres(
-        &self,
-        word: Place<'a>,
-        column: Column,
-    ) -> Result<(Vec<(String, Printed)>, Option<&'a str>), InputError> {
+    fn tres(&self, word: Place<'a>, column: Column) -> Result<TresCell<'a>, InputError> {
         let allowed = "resources as cpu=10,mem=5";
         let mut terms = Vec::new();
         let mut pieces = word.0.split(',').peekable();
@@ -207,11 +209,19 @@ impl<'a> Line<'a, '_> {
     }
 
     /// The row of a job, into `values`: one for each column.
-    pub fn row(&self, columns: &[Column], values: &mut Vec<Value<'a>>) -> Result<(), InputError> {
+    pub fn row(
+        &self,
+        columns: &[Column],
+        values: &mut Vec<Value<'a>>,
+        left: &mut LeftOut,
+    ) -> Result<(), InputError> {
         values.clear();
         for (&column, cell) in columns.iter().zip(self.cells) {
             values.push(match cell {
-                Some(word) => self.read(column, *word)?,
+                Some(word) => {
+                    let read = left.keep_cell(self.read(column, *word))?;
+                    read.unwrap_or(Value::Blank)
+                }
                 None => Value::Blank,
             });
         }

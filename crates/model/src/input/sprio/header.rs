@@ -68,8 +68,16 @@ pub(super) fn is_command(line: &str) -> bool {
 /// The header of a listing of this format, which `sprio -h` left away; `None` where the cells of its
 /// rows cannot be told apart.
 pub(super) fn of_format(format: &LineFormat) -> Option<Header> {
-    let names: Vec<&'static str> = format.fields.iter().map(|field| field.column.name()).collect();
-    let between: Vec<&str> = format.fields.iter().map(|field| field.suffix.trim()).collect();
+    let names: Vec<&'static str> = format
+        .fields
+        .iter()
+        .map(|field| field.column.name())
+        .collect();
+    let between: Vec<&str> = format
+        .fields
+        .iter()
+        .map(|field| field.suffix.trim())
+        .collect();
     let (last, between) = between.split_last()?;
     let sign = between.first().copied().unwrap_or("");
     let same = between.iter().all(|suffix| *suffix == sign) && (last.is_empty() || *last == sign);

@@ -30,6 +30,9 @@ pub struct Queue {
     pub file: String,
     /// What each run of `sprio` printed.
     pub listings: Vec<Listing>,
+    /// A sentence for each row that could not be read and is left out, and for each cell that could
+    /// not and counts as blank, of a file.
+    pub notes: Vec<String>,
 }
 
 /// What one run of `sprio` printed.

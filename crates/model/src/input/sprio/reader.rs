@@ -12,13 +12,18 @@ use crate::input::left_out::LeftOut;
 use crate::input::lines::{Lines, one_more};
 use crate::input::prompt::is_prompt;
 
-/// Reads the listings of a file. `file` names the stream in messages.
+/// Reads the listings of a file. `file` names the stream in messages. A row that does not fit its
+/// header is left out, a cell that sprio would not print counts as blank; [`Queue::notes`] names
+/// them.
 ///
 /// # Errors
-/// A stream that breaks; no listing in it; rows without a header above them; a row that does not
-/// fit its header; a cell that sprio would not print.
+/// A stream that breaks; no listing in it; rows without a header above them; no row that can be
+/// read whole.
 pub fn read(file: &str, input: impl BufRead) -> Result<Queue, InputError> {
-    read_answer(file, input, &mut LeftOut::refusing())
+    let mut left = LeftOut::of_file();
+    let mut queue = read_answer(file, input, &mut left)?;
+    queue.notes = left.notes();
+    Ok(queue)
 }
 
 /// As [`read`], of the answer of a cluster: a row that cannot be read goes to `left`.
@@ -61,6 +66,7 @@ fn read_rows(
     let mut queue = Queue {
         file: file.to_owned(),
         listings: Vec::new(),
+        notes: Vec::new(),
     };
     let mut open: Option<Open> = None;
     let mut lines = Lines::new(file, input);
@@ -109,20 +115,18 @@ fn read_rows(
         return Err(InputError::new(file, problem).hint("give the output of sprio -l"));
     }
     let rows = queue.listings.iter().map(|listing| listing.rows.len());
-    left.any_read(rows.sum(), before)?;
+    left.any_read(rows.sum::<usize>() - left.odd_rows(), before)?;
     Ok(queue)
 }
 
 fn headless(file: &str, number: usize, text: &str) -> InputError {
     let problem =
         Problem::Structure("a row without a header above it does not tell its columns".into());
-    InputError::new(file, problem)
-        .at_line(number, text)
-        .hint(
-            "run sprio without -h, or put its command above the rows: `$ sprio -h -o '%i|%u|%Y|%A'`, \
+    InputError::new(file, problem).at_line(number, text).hint(
+        "run sprio without -h, or put its command above the rows: `$ sprio -h -o '%i|%u|%Y|%A'`, \
              with one sign between all columns; of columns too narrow for their headings, print \
              them wider",
-        )
+    )
 }
 
 /// A listing that is being read: what its columns are shows when all cells are there.
@@ -244,7 +248,9 @@ impl Open {
         let names = &self.header.names;
         let normal = |at: usize| self.told[at].is_normal();
         let number = |at: usize| !self.pieces.is_empty() && self.told[at].is_number();
-        let columns = self.columns.unwrap_or_else(|| columns(names, normal, number));
+        let columns = self
+            .columns
+            .unwrap_or_else(|| columns(names, normal, number));
         let lines = self.pieces.iter().map(|piece| piece.lines.len());
         let mut rows = Rows::with_capacity(&columns, lines.sum());
         let mut weights = None;
@@ -264,8 +270,13 @@ impl Open {
                 };
                 if line.is_weights(names) {
                     weights = left.keep(line.weights(&columns))?;
-                } else if left.keep(line.row(&columns, &mut values))?.is_some() {
-                    rows.push_values(number, &mut values);
+                } else {
+                    let odd = left.cells();
+                    let read = line.row(&columns, &mut values, left);
+                    if left.keep(read)?.is_some() {
+                        rows.push_values(number, &mut values);
+                        left.see_row(odd);
+                    }
                 }
             }
         }
@@ -323,6 +334,27 @@ mod tests {
     }
 
     #[test]
+    fn one_odd_cell_hides_no_other() {
+        let queue = queue("JOBID|AGE|QOS\n7|5|1\n8|many|2\n9|3|4|5\n10|6|3\n");
+        let rows = &queue.listings[0].rows;
+        let ids: Vec<_> = rows.job_ids().collect();
+        assert_eq!(ids, [Some(7), Some(8), Some(10)]);
+        assert_eq!(rows.get(1).weighted[0], None);
+        assert_eq!(
+            rows.get(1).weighted[Factor::Qos.index()].unwrap().value,
+            2.0
+        );
+        let [broken, odd] = &queue.notes[..] else {
+            panic!("{:?}", queue.notes)
+        };
+        assert!(odd.starts_with("f:3:3: AGE \"many\""), "{odd}");
+        assert!(
+            broken.starts_with("f:4: 4 cells") || broken.starts_with("f:4:1: 4 cells"),
+            "{broken}"
+        );
+    }
+
+    #[test]
     fn cut_resources_keep_what_can_be_read() {
         let header = "JOBID                 TRES\n";
         for (cell, whole, cut) in [
@@ -360,7 +392,10 @@ mod tests {
             panic!("{queue:?}")
         };
         let row = first.rows.get(0);
-        assert_eq!((row.job_id, row.user, row.priority), (Some(7), Some("bob"), Some(586.0)));
+        assert_eq!(
+            (row.job_id, row.user, row.priority),
+            (Some(7), Some("bob"), Some(586.0))
+        );
         assert_eq!(row.sluid, Some("sJ3KFCZ2RT9E0"));
         assert_eq!(first.rows.len(), 2);
         assert_eq!(second.rows.get(0).norm[0].unwrap().value, 0.5);

@@ -167,9 +167,8 @@ impl Rows {
     pub fn push(&mut self, row: &SprioRow<'_>) {
         let number = |number: Option<Printed>| number.map(Value::Printed);
         let name = |name| Option::map(name, Value::Name);
-        let terms = |terms: Option<&Terms>, cut| {
-            terms.map(|terms| Value::Terms(terms.to_vec(), cut))
-        };
+        let terms =
+            |terms: Option<&Terms>, cut| terms.map(|terms| Value::Terms(terms.to_vec(), cut));
         let value = |column| match column {
             Column::JobId => row.job_id.map(Value::Id),
             Column::Partition => name(row.partition),

@@ -112,7 +112,9 @@ mod tests {
         }
         let long = "x".repeat(1000);
         let mut found = String::new();
-        BareWords::new(long.as_bytes()).read_to_string(&mut found).unwrap();
+        BareWords::new(long.as_bytes())
+            .read_to_string(&mut found)
+            .unwrap();
         assert_eq!(found, long);
     }
 }

@@ -186,6 +186,7 @@ pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
         fields: COLUMNS.map(Field::from).to_vec(),
         depth_hidden: false,
         rows_left_out: 0,
+        notes: Vec::new(),
         rows: Vec::with_capacity(rows.len()),
     };
     for row in &rows {
@@ -329,7 +330,10 @@ mod tests {
             ("-Infinity", None),
             ("NaN", None),
             ("nan", None),
-            ("{\"set\":true,\"infinite\":false,\"number\":inf}", Some(f64::INFINITY)),
+            (
+                "{\"set\":true,\"infinite\":false,\"number\":inf}",
+                Some(f64::INFINITY),
+            ),
         ] {
             let row = ROW.replace("\"level\":null", &format!("\"level\":{word}"));
             let text = format!("{{\"shares\":{{\"shares\":[{row}]}}}}");

@@ -39,6 +39,8 @@ pub struct Listing {
     pub depth_hidden: bool,
     /// How many rows could not be read and are not among [`Listing::rows`].
     pub rows_left_out: usize,
+    /// A sentence for each of these, and for each cell that could not be read, of a file.
+    pub notes: Vec<String>,
     /// The rows, in order.
     pub rows: Vec<SshareRow>,
 }

@@ -14,13 +14,18 @@ use crate::input::lines;
 use crate::input::prompt::is_prompt;
 use fairtree::tree::Shares;
 
-/// Reads one listing. `file` names the stream in messages.
+/// Reads one listing. `file` names the stream in messages. A row that does not fit its columns is
+/// left out, with the rows below it where it is an account's; a cell that sshare would not print
+/// counts as blank. [`Listing::notes`] names them.
 ///
 /// # Errors
 /// A stream that breaks; no listing in it; a second listing (another header, prompt or
-/// `CLUSTER:`); a row that does not fit its columns; a cell that sshare would not print.
+/// `CLUSTER:`); no row that can be read whole.
 pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
-    read_answer(file, input, &mut LeftOut::refusing())
+    let mut left = LeftOut::of_file();
+    let mut listing = read_answer(file, input, &mut left)?;
+    listing.notes = left.notes();
+    Ok(listing)
 }
 
 /// As [`read`], of the answer of a cluster: a row that cannot be read goes to `left`, and so do the
@@ -44,7 +49,9 @@ pub fn read_answer(
             cluster = Some(name.trim().to_owned());
         } else if let Some(found) = command::parse(&line.text) {
             command = Some(found);
-        } else if !line.text.trim().is_empty() && !line.text.starts_with('#') && !is_prompt(&line.text)
+        } else if !line.text.trim().is_empty()
+            && !line.text.starts_with('#')
+            && !is_prompt(&line.text)
         {
             break line;
         }
@@ -67,17 +74,19 @@ pub fn read_answer(
         match foreign(&line.text) {
             // A prompt after the last row was copied along; only more text makes it a question.
             Some("a shell prompt") if ahead.is_none() => break,
+            Some(what) if left.is_of_file() => return Err(second(file, &line, what)),
             Some(what) => left.keep::<()>(Err(second(file, &line, what))).map(drop)?,
             None => reader.take(&line, left)?,
         }
     }
-    left.any_read(reader.rows.len(), before)?;
+    left.any_read(reader.rows.len() - left.odd_rows(), before)?;
     Ok(Listing {
         file: file.to_owned(),
         cluster,
         fields: reader.layout.fields().to_vec(),
         depth_hidden: reader.accounts.flush_right(),
         rows_left_out: left.count() - before,
+        notes: Vec::new(),
         rows: reader.rows,
     })
 }
@@ -189,7 +198,11 @@ impl Reader<'_> {
                 return Ok(());
             }
         }
-        let read = self.row(line);
+        let odd = left.cells();
+        let read = self.row(line, left);
+        if read.is_ok() {
+            left.see_row(odd);
+        }
         // Nobody is below a user, and only the first row stands at the margin.
         let hides = |depth: &usize| (*depth > 0 || self.rows.is_empty()) && !self.is_user(line);
         self.gap = depth.filter(|_| read.is_err()).filter(hides);
@@ -204,7 +217,7 @@ impl Reader<'_> {
         both.any(|(field, cell)| field.column == Column::User && !cell.text.trim().is_empty())
     }
 
-    fn row(&mut self, line: &Line) -> Result<(), InputError> {
+    fn row(&mut self, line: &Line, left: &mut LeftOut) -> Result<(), InputError> {
         let cells = cut(&line.text, &self.layout).map_err(|misfit| self.misfit(line, &misfit))?;
         let mut row = SshareRow {
             line: line.number,
@@ -215,7 +228,7 @@ impl Reader<'_> {
             if field.column == Column::Account && columns {
                 self.accounts.see(cell.text, field.width);
             }
-            fill(&mut row, field.column, cell).map_err(|allowed| {
+            let filled = fill(&mut row, field.column, cell).map_err(|allowed| {
                 let value = cell.text.trim();
                 let start = cell.at + (cell.text.len() - cell.text.trim_start().len());
                 let problem = Problem::Value {
@@ -226,7 +239,8 @@ impl Reader<'_> {
                 InputError::new(self.file, problem)
                     .at_line(line.number, &line.text)
                     .at_column(line.text[..start].chars().count() + 1)
-            })?;
+            });
+            left.keep_cell(filled)?;
         }
         self.rows.push(row);
         Ok(())

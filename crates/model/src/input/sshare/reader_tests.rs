@@ -90,19 +90,36 @@ fn accounts_flush_right_hide_their_depth() {
 }
 
 #[test]
-fn errors_name_line_column_value_and_what_is_allowed() {
-    let error = refused(&PLAIN.replace("        40 ", "        4x "));
+fn notes_name_line_column_value_and_what_is_allowed() {
+    let found = listing(&PLAIN.replace("        40 ", "        4x "));
     assert_eq!(
-        error.to_string(),
-        "f:4:41: RawShares \"4x\" is not allowed: allowed is a whole number from 0 to 2147483646, \
-         parent, or nothing for the root"
+        found.notes,
+        [
+            "f:4:41: RawShares \"4x\" is not allowed: allowed is a whole number from 0 to 2147483646, \
+             parent, or nothing for the root; this cell counts as blank"
+        ]
     );
-    let error = refused("Account|RawShares\nroot|\nphys|2147483647\n");
-    assert_eq!((error.line, error.column), (Some(3), Some(6)));
+    assert_eq!((found.rows.len(), found.rows[1].raw_shares), (3, None));
+    assert_eq!(found.rows[1].raw_usage, Some(200));
+    let found = listing("Account|RawShares\nroot|\nphys|2147483647\n");
     assert!(
-        refused("Account|LevelFS\nroot|-1.0\n")
-            .to_string()
-            .contains("LevelFS \"-1.0\"")
+        found.notes[0].starts_with("f:3:6: RawShares"),
+        "{:?}",
+        found.notes
+    );
+    let found = listing("Account|RawShares\nroot|\nphys|1|2\nbio|3\n");
+    assert!(found.notes[0].starts_with("f:3:8: "), "{:?}", found.notes);
+    assert!(
+        found.notes[0].ends_with("this record is left out"),
+        "{:?}",
+        found.notes
+    );
+    assert_eq!(found.rows[1].raw_shares, Some(Shares::Raw(3)));
+    // Nothing else: it is no such listing.
+    let error = refused("Account|LevelFS\nroot|-1.0\n");
+    assert!(
+        error.to_string().starts_with("f:2:6: LevelFS \"-1.0\""),
+        "{error}"
     );
 }
 
@@ -163,7 +180,9 @@ fn one_broken_row_hides_no_other() {
         notes[1].contains("the account above it cannot be read"),
         "{notes:?}"
     );
-    // A file that somebody names is refused.
+    // Of a file that somebody names the cell alone.
     let text = format!("{head}root|||10\n a||many|7\n");
-    assert_eq!(read("f", text.as_bytes()).unwrap_err().line, Some(3));
+    let named = read("f", text.as_bytes()).unwrap();
+    assert_eq!((named.rows.len(), named.rows[1].raw_usage), (2, Some(7)));
+    assert!(named.notes[0].contains("\"many\""), "{:?}", named.notes);
 }
