@@ -144,17 +144,17 @@ impl Suite<'_> {
         progress: &Progress,
         total: &mut Outcome,
     ) -> Result<()> {
-        self.sections(table::FIRST, progress, total)?;
+        self.sections(table::FIRST, self.targets, progress, total)?;
         let testbed = Testbed::find()?;
         testbed.expect(table::COMPUTING.iter().chain(table::WAITING))?;
         self.testbed.get_or_init(|| testbed);
         // An error means that the other lane has failed, and has ended this one.
         let _ = built.send(());
-        self.sections(table::COMPUTING, progress, total)
+        self.sections(table::COMPUTING, self.targets, progress, total)
     }
 
     /// Prepares Slurm's sources and programs and the plugins; after the tests are built, runs the
-    /// clusters.
+    /// clusters, those of each release in a lane.
     fn lane_that_waits(
         &self,
         is_built: &mpsc::Receiver<()>,
@@ -167,18 +167,40 @@ impl Suite<'_> {
         }
         // An error means that the other lane has failed.
         is_built.recv().map_err(|_| Interrupted)?;
-        self.sections(table::WAITING, progress, total)
+        let lane = |target| {
+            let (held, mut total) = (progress.held(), Outcome::default());
+            let targets = std::slice::from_ref(target);
+            let result = self.sections(table::WAITING, targets, &held, &mut total);
+            (stop_others(result), total, held.take())
+        };
+        let lanes = thread::scope(|scope| {
+            let start = |target| scope.spawn(move || lane(target));
+            let lanes: Vec<_> = self.targets.iter().map(start).collect();
+            lanes
+                .into_iter()
+                .map(|lane| lane.join())
+                .collect::<Vec<_>>()
+        });
+        let mut results = Vec::new();
+        for lane in lanes {
+            let (result, also, text) = lane.map_err(|_| anyhow!("a section panicked"))?;
+            progress.print(text);
+            *total += also;
+            results.push(result);
+        }
+        first_failure(results)
     }
 
     fn sections(
         &self,
         sections: &[Section],
+        targets: &[Target],
         progress: &Progress,
         total: &mut Outcome,
     ) -> Result<()> {
         sections
             .iter()
-            .try_for_each(|section| self.section(section, progress, total))
+            .try_for_each(|section| self.section(section, targets, progress, total))
     }
 
     /// Notes a failure after which the run continues; the build of the tests must succeed.
@@ -198,8 +220,14 @@ impl Suite<'_> {
     }
 
     /// Runs a section for each target that includes it, unless it is finished.
-    fn section(&self, section: &Section, progress: &Progress, total: &mut Outcome) -> Result<()> {
-        for target in section.targets(self.targets) {
+    fn section(
+        &self,
+        section: &Section,
+        targets: &[Target],
+        progress: &Progress,
+        total: &mut Outcome,
+    ) -> Result<()> {
+        for target in section.targets(targets) {
             let title = section.title(target);
             if let Some(entry) = self.log.finished(&title) {
                 progress.title(&format!("{title}: finished earlier on this tree"));
