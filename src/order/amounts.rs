@@ -1,25 +1,25 @@
-//! Uses in whole units, in 64 bits where these are enough.
+//! Uses in whole units, stored in 64 bits where these are enough.
 
 use super::columns::Sparse;
 
-/// A use: in 64 bits, where all that can be used in an order fits these, or in 128. With 128 always,
-/// a quotient for each rounded ratio, and columns filled job by job instead of run by run, an
-/// interleaved order of a million jobs takes 5 % more time: measured together, both versions of
-/// [`super::Line::ordered`] in turns in one process.
+/// A use: 64 bits if all uses that can occur in an order fit, else 128. An interleaved order of a
+/// million jobs takes 5 % more time if 128 bits are always used, each rounded ratio costs a
+/// division, and columns are filled job by job instead of run by run: measured together, both
+/// versions of [`super::Line::ordered`] alternating in one process.
 pub(super) trait Amount: Copy + Default + PartialEq {
-    /// A use that fits.
+    /// Converts a use that fits.
     fn of(use_: u128) -> Self;
     fn to_u128(self) -> u128;
     fn to_f64(self) -> f64;
     fn saturating_add(self, other: Self) -> Self;
     fn keep(all: Vec<Self>) -> Amounts;
-    /// Those that were kept in this type; empty: none, or in the other one.
+    /// Uses stored in this type; empty if nothing is stored or the other type is used.
     fn kept(all: &Amounts) -> &[Self];
 }
 
-/// Uses by position, none of which is stored as long as all are 0. With 128 bits always, jobs are sorted
-/// by node as rows of 48 bytes instead of 32, and an interleaved order of a million jobs takes 5 to 6 %
-/// more time (both versions of [`super::Line::ordered`] in turns in one process).
+/// Uses by position; nothing is stored while all are 0. With 128 bits always, jobs are sorted by
+/// node as rows of 48 bytes instead of 32, and an interleaved order of a million jobs takes 5 to 6
+/// % more time (both versions of [`super::Line::ordered`] alternating in one process).
 #[derive(Clone, Debug)]
 pub(super) enum Amounts {
     Narrow(Sparse<u64>),
@@ -77,10 +77,10 @@ impl Amounts {
         }
     }
 
-    /// Of all; at most the largest number.
+    /// Sum of all uses; saturates.
     pub(super) fn sum(&self) -> u128 {
         match self {
-            // At most 2^32 numbers of 64 bits.
+            // At most 2^32 numbers of 64 bits, so the sum cannot overflow.
             Amounts::Narrow(all) => all.stored().iter().map(|one| u128::from(*one)).sum(),
             Amounts::Wide(all) => all
                 .stored()
@@ -89,7 +89,7 @@ impl Amounts {
         }
     }
 
-    /// Whether none is stored.
+    /// Returns true if nothing is stored.
     pub(super) fn is_default(&self) -> bool {
         match self {
             Amounts::Narrow(all) => all.is_default(),

@@ -1,22 +1,23 @@
-//! Waiting jobs in columns: an order reads only some of them, of all jobs and at random.
+//! Waiting jobs in columns: an order reads only some of the columns, for all jobs and in random
+//! order.
 
 use super::amounts::Amounts;
 use super::line::Placed;
 use super::rows::{Job, OrderError};
 
-/// When a job came, where nothing else tells jobs apart.
+/// Submit time and id, which decide when nothing else distinguishes two jobs.
 pub(super) type Stamp = (i64, u64);
 
 pub(super) fn stamp(job: &Job) -> Stamp {
     (job.submit, job.id)
 }
 
-/// The order within a node.
+/// Sort key within a node.
 pub(super) fn within(job: &Job) -> (i64, Stamp) {
     (job.nice, stamp(job))
 }
 
-/// Numbers by position, none of which is stored as long as all are the default.
+/// Numbers by position; nothing is stored while all are the default.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sparse<T> {
     len: usize,
@@ -28,12 +29,12 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
         self.stored.get(at as usize).copied().unwrap_or_default()
     }
 
-    /// All; none where none is stored.
+    /// All stored numbers; empty if nothing is stored.
     pub(super) fn stored(&self) -> &[T] {
         &self.stored
     }
 
-    /// Whether all are the default.
+    /// Returns true if all are the default.
     pub(super) fn is_default(&self) -> bool {
         self.stored.is_empty()
     }
@@ -54,7 +55,7 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
         self.len += 1;
     }
 
-    /// All in another type, with the same default.
+    /// All numbers converted to another type that has the same default.
     pub(super) fn map<U>(&self, convert: impl Fn(T) -> U) -> Sparse<U> {
         Sparse {
             len: self.len,
@@ -62,7 +63,7 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
         }
     }
 
-    /// Those at some positions.
+    /// Numbers at some positions.
     pub(super) fn gather(&self, rows: &[u32]) -> Sparse<T> {
         Sparse {
             len: rows.len(),
@@ -84,7 +85,7 @@ impl<T: Copy + Default + PartialEq> FromIterator<T> for Sparse<T> {
     }
 }
 
-/// Jobs that wait, by row, each with the number that it has.
+/// Waiting jobs by row, each with its present number.
 #[derive(Clone, Debug, Default)]
 pub struct JobColumns {
     pub(super) nodes: Vec<u32>,
@@ -96,17 +97,17 @@ pub struct JobColumns {
 }
 
 impl JobColumns {
-    /// How many there are.
+    /// Number of jobs.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// No jobs?
+    /// Returns true if there are no jobs.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Forgets all jobs, and keeps the memory.
+    /// Removes all jobs and keeps the memory.
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.stamps.clear();
@@ -116,7 +117,7 @@ impl JobColumns {
         self.numbers.clear();
     }
 
-    /// One more.
+    /// Appends a job.
     #[inline]
     pub fn push(&mut self, placed: &Placed) {
         let &Placed { ref job, number } = placed;
@@ -128,7 +129,8 @@ impl JobColumns {
         self.numbers.push(number);
     }
 
-    /// That there are not too many, and all are of one of so many nodes.
+    /// Checks that there are not too many jobs, and that each job belongs to one of `nodes`
+    /// nodes.
     pub(super) fn check(&self, nodes: usize) -> Result<(), OrderError> {
         let (rows, limit) = (self.len(), u32::MAX as usize);
         if rows > limit {
@@ -141,7 +143,7 @@ impl JobColumns {
         }
     }
 
-    /// The ids of all.
+    /// Ids of all jobs.
     pub(super) fn ids(&self) -> impl Iterator<Item = u64> {
         self.stamps.iter().map(|stamp| stamp.1)
     }

@@ -1,36 +1,36 @@
-//! The nodes that compete, and in which sequences their jobs stand.
+//! The nodes that compete, and the sequences to which their jobs belong.
 
 use super::merge;
 use super::ratio::{Entitled, Rounding};
 use super::rows::{self, Job, Level, Node, OrderError};
 
-/// Nodes that compete, without what they used: it stays as long as shares do.
+/// Competing nodes without their use: remains valid as long as shares do not change.
 #[derive(Clone, Debug)]
 pub struct Forest {
     pub(super) parents: Vec<Option<u32>>,
     pub(super) entitled: Vec<Entitled>,
     pub(super) roundings: Vec<Rounding>,
-    /// 1 directly below the root.
+    /// Depth by node; 1 directly below the root.
     pub(super) depths: Vec<u32>,
-    /// Has the node others below it?
+    /// True for nodes that have other nodes below them.
     pub(super) inner: Vec<bool>,
     pub(super) level: Level,
 }
 
-/// What a job of some sequence belongs to there.
+/// Competitor to which a job belongs in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Child {
-    /// This node.
+    /// A node.
     Node(u32),
-    /// The parent itself, which has other nodes below it.
+    /// The parent itself, with its own jobs; it has other nodes below it.
     Own,
 }
 
 impl Forest {
-    /// Of these nodes, whatever they used.
+    /// Forest of these nodes, whatever they used.
     ///
     /// # Errors
-    /// A parent that is not there; a cycle; too many nodes.
+    /// Unknown parent; cycle; too many nodes.
     pub fn new(nodes: &[Node], level: Level) -> Result<Forest, OrderError> {
         merge::check(nodes, std::iter::empty())?;
         let entitled = nodes.iter().map(|node| node.entitled);
@@ -44,22 +44,22 @@ impl Forest {
         })
     }
 
-    /// On which level nodes compete over the whole tree.
+    /// The level on which nodes compete over the whole tree.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// No nodes?
+    /// Returns true if there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
     }
 
-    /// That the node of a job is there.
+    /// Checks that the node of a job exists.
     pub(super) fn check(&self, job: &Job) -> Result<(), OrderError> {
         if (job.node as usize) < self.len() {
             return Ok(());
@@ -71,18 +71,18 @@ impl Forest {
         })
     }
 
-    /// The nodes, which used so much.
+    /// Rows of the nodes with these uses.
     pub(super) fn nodes(&self, used: &[u128]) -> Vec<Node> {
         rows::nodes(&self.parents, &self.entitled, used)
     }
 
-    /// Whether a node competes with nodes below it, as long as it has jobs of its own.
+    /// Returns true if a node competes with nodes below it while it has jobs of its own.
     pub(super) fn is_mixed(&self, node: u32) -> bool {
         self.inner[node as usize] && self.is_over_all(node, true)
     }
 
-    /// At which step the sequences are merged that a child of `parent` stands in: the deepest first,
-    /// that of all last, which is 0.
+    /// Step in which the sequences are merged to which a child of `parent` belongs: the deepest
+    /// first, the sequence of all jobs last, which is step 0.
     pub(super) fn step(&self, child: Child, parent: Option<u32>) -> u32 {
         match (child, parent) {
             (_, None) => 0,
@@ -91,7 +91,8 @@ impl Forest {
         }
     }
 
-    /// Whether a node competes over the whole tree; also with those below it, if `above`.
+    /// Returns true if a node competes over the whole tree; `above`: and its children
+    /// do too.
     pub(super) fn is_over_all(&self, node: u32, above: bool) -> bool {
         match self.level {
             Level::Leaf => true,
@@ -99,13 +100,14 @@ impl Forest {
         }
     }
 
-    /// What a job of `node` belongs to in the sequence of `parent`, or of all; `None`: to nothing.
+    /// Child to which a job of `node` belongs in the sequence of `parent` (`None`: of all jobs);
+    /// `None`: it does not belong to that sequence.
     pub(super) fn child(&self, node: u32, parent: Option<u32>) -> Option<Child> {
         let mut chain = self.chain(node);
         chain.find_map(|(child, of)| (of == parent).then_some(child))
     }
 
-    /// The sequences that a job of `node` stands in, from its own up to that of all.
+    /// The sequences to which a job of `node` belongs, from its own up to that of all jobs.
     pub(super) fn chain(&self, node: u32) -> impl Iterator<Item = (Child, Option<u32>)> + '_ {
         let over_all = self.is_over_all(node, true);
         let own = !over_all && self.inner[node as usize];

@@ -1,4 +1,4 @@
-//! Jobs that come to, or leave, a line between two orders.
+//! Jobs that enter or leave a line between two orders.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use super::ratio::Ratio;
 use super::rows::Job;
 use super::tier::{Point, Tier};
 
-/// The jobs of an order, where single ones have come and gone since.
+/// The jobs of an order, after single jobs have entered and left.
 ///
-/// The place of one more takes a binary search in each sequence that it stands in, from its node up
-/// to all; beside that it takes time for those that have come or gone since the order. The keys of
-/// jobs that stood there are those of the order.
+/// Finding the place of a new job takes a binary search in each sequence to which it belongs, from
+/// its node up to all jobs, and time for the jobs that entered or left since the order. Keys of the
+/// jobs that were in the order do not change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guests {
-    /// The highest first.
+    /// Highest tier first.
     tiers: Vec<Floor>,
-    /// The slots of the jobs of the order, counted over all tiers, by ascending id.
+    /// Slots of the order's jobs, counted over all tiers, by ascending job id.
     by_id: Vec<u32>,
     came: HashMap<u64, Placed>,
-    /// The guests of each sequence that has any, in their order.
+    /// Guests of each sequence that has any, in their order.
     lists: HashMap<Sequence, Vec<Guest>>,
-    /// The jobs of each sequence that have gone: place, and expected use.
+    /// Jobs that left each sequence: place and expected use.
     gaps: HashMap<Sequence, Vec<(usize, u128)>>,
-    /// Their slots, counted over all tiers.
+    /// Slots of the jobs that left, counted over all tiers.
     gone: HashSet<u32>,
 }
 
@@ -34,10 +34,10 @@ pub(super) struct Guests {
 #[derive(Clone, Debug)]
 pub(super) struct Floor {
     pub(super) value: i64,
-    /// The slots in the tiers above.
+    /// Number of slots in the tiers above.
     pub(super) first: u32,
     pub(super) tier: Tier,
-    /// By place.
+    /// Numbers by place.
     pub(super) numbers: Vec<u32>,
 }
 
@@ -46,26 +46,26 @@ type Sequence = (i64, Whose);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Whose {
-    /// The jobs of this node, as they came.
+    /// The jobs of this node, in order of arrival.
     Own(u32),
-    /// All below this node; `None`: all.
+    /// All jobs below this node; `None`: all jobs.
     Below(Option<u32>),
 }
 
-/// A job that has come, in one of its sequences.
+/// A job that entered, in one of its sequences.
 #[derive(Clone, Copy, Debug)]
 struct Guest {
     id: u64,
-    /// How many jobs of the order stand before it.
+    /// Number of jobs of the order before it.
     gap: usize,
     within: (i64, Stamp),
-    /// In a merge.
+    /// Its key in a merge.
     ratio: Ratio,
     latest: Stamp,
     expected: u128,
 }
 
-/// Where a guest stands in a sequence.
+/// Place of a guest in a sequence.
 #[derive(Clone, Copy)]
 struct At {
     sequence: Sequence,
@@ -107,7 +107,7 @@ impl Guests {
         all
     }
 
-    /// A job that stands in the line.
+    /// A job in the line.
     pub(super) fn job(&self, id: u64) -> Option<Job> {
         if let Some(placed) = self.came.get(&id) {
             return Some(placed.job);
@@ -116,7 +116,7 @@ impl Guests {
         (!self.gone.contains(&slot)).then(|| floor.tier.jobs.job(slot - floor.first))
     }
 
-    /// The slot of a job of the order, counted over all tiers, and its tier.
+    /// Slot of a job of the order, counted over all tiers, and the job's tier.
     fn of_order(&self, id: u64) -> Option<(u32, &Floor)> {
         let id_of = |slot: &u32| {
             let floor = self.of_slot(*slot);
@@ -129,12 +129,12 @@ impl Guests {
 
     /// The tier of a slot, counted over all tiers.
     fn of_slot(&self, slot: u32) -> &Floor {
-        // Tiers without jobs begin where the next one does.
+        // A tier without jobs begins where the next tier does.
         let behind = self.tiers.partition_point(|floor| floor.first <= slot);
         &self.tiers[behind - 1]
     }
 
-    /// Takes a job out of the line; `None`: it is not there.
+    /// Takes a job out of the line; `None` if it is not there.
     pub(super) fn remove(&mut self, forest: &Forest, id: u64) -> Option<Placed> {
         if let Some(placed) = self.came.remove(&id) {
             for sequence in sequences(forest, &placed.job) {
@@ -231,7 +231,7 @@ impl Guests {
                     guest.latest = guest.latest.max(point.latest);
                 }
             }
-            // Between those of the same child that stand before and behind it there.
+            // Between its neighbours of the same child in that sequence.
             let above = tier.below(step, parent);
             let place = |slot: u32| tier.place_below(step, parent, slot);
             let low = before.map_or(0, |slot| place(slot) + 1);
@@ -267,14 +267,14 @@ impl Guests {
         number
     }
 
-    /// What those that have gone were expected to use before a place.
+    /// Expected use of the jobs before a place that left.
     fn less(&self, at: At) -> u128 {
         let gone = self.gaps.get(&at.sequence).into_iter().flatten();
         let gone = gone.filter(|(place, _)| *place < at.gap);
         gone.fold(0, |sum, (_, expected)| sum.saturating_add(*expected))
     }
 
-    /// The tier of a value, which is made if need be.
+    /// Index of the tier of a value; makes the tier if it is missing.
     fn floor(&mut self, forest: &Forest, used: &Arc<Vec<u128>>, value: i64) -> usize {
         let at = self.tiers.partition_point(|floor| floor.value > value);
         if self.tiers.get(at).is_none_or(|floor| floor.value != value) {
@@ -297,15 +297,15 @@ impl Guests {
         self.lists.get(&sequence).map_or(&[], Vec::as_slice)
     }
 
-    /// The number of a job of the order; `None`: it has gone.
+    /// Number of a job of the order; `None` if it left.
     fn number(&self, floor: usize, place: usize) -> Option<u32> {
         let floor = &self.tiers[floor];
         let slot = floor.first + floor.tier.order()[place];
         (!self.gone.contains(&slot)).then(|| floor.numbers[place])
     }
 
-    /// The number of the last one of a tier's first jobs: so many of the order and so many guests;
-    /// or else of the tiers above.
+    /// Number of the last of a tier's first `place` jobs of the order and `nth` guests; without
+    /// any, that of the last job of the tiers above.
     fn above(&self, floor: usize, mut place: usize, nth: usize) -> Option<u32> {
         let guests = self.guests(floor);
         while place > 0 || nth > 0 {
@@ -322,8 +322,8 @@ impl Guests {
         self.above(above, places, self.guests(above).len())
     }
 
-    /// The number of the first job of a tier behind so many of the order and so many guests; or else
-    /// of the tiers below.
+    /// Number of the first job of a tier after `place` jobs of the order and `nth` guests; without
+    /// any, that of the first job of the tiers below.
     fn behind(&self, floor: usize, mut place: usize, nth: usize) -> Option<u32> {
         let guests = self.guests(floor);
         let places = self.tiers[floor].numbers.len();
@@ -340,7 +340,7 @@ impl Guests {
     }
 }
 
-/// The sequences that a job stands in, from its node's up to that of all.
+/// The sequences to which a job belongs, from its node's up to that of all jobs.
 fn sequences(forest: &Forest, job: &Job) -> Vec<Sequence> {
     let above = forest
         .chain(job.node)

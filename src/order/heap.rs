@@ -1,6 +1,6 @@
-//! A binary heap whose comparison reads data outside of its entries.
+//! A binary heap whose comparison reads data outside its entries.
 
-/// Moves the entry at `at` down until none below it comes before it.
+/// Moves the entry at `at` down until no entry below it should come before it.
 pub(crate) fn sift_down<T: Copy>(heap: &mut [T], mut at: usize, before: impl Fn(&T, &T) -> bool) {
     loop {
         let left = 2 * at + 1;

@@ -17,32 +17,33 @@ pub const MAX_NUMBER: u32 = 4_000_000_000;
 /// Distance between two new numbers at the ends of the order.
 const SPACING: u64 = 2_048;
 
-/// The number that a job has.
+/// Present number of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// A job that waits in this place of the order; 0 when it has none yet.
+    /// A job that waits at this place of the order, with its number; 0 if it has none yet.
     Free(u32),
-    /// Set by an administrator: it does not change, whatever the place of the job in the order, and
+    /// Set by an administrator: the number does not change, wherever the job is in the order, and
     /// no other job gets it.
     Fixed(u32),
-    /// A held job, with its present number: it gets 0.
+    /// A held job, with its present number. It gets 0.
     Held(u32),
 }
 
-/// A number that is to be written.
+/// A number that must be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewNumber {
-    /// The place of the job in the order, from 0.
+    /// Place of the job in the order, from 0.
     pub place: u32,
-    /// Its new number.
+    /// New number of the job.
     pub number: u32,
 }
 
-/// The changes after which free jobs have distinct numbers from 1 to [`MAX_NUMBER`], each smaller
-/// than that of the job before it; by place.
+/// Changes after which free jobs have distinct numbers from 1 to [`MAX_NUMBER`], each smaller than
+/// that of the job before it; by place.
 ///
-/// `order`: one per job, first to last. Nothing to change: empty. As few changes as possible,
-/// unless a gap is used up. For up to some million jobs; takes time in O(n log n).
+/// `order`: one per job, first to last. The result is empty if nothing changes. As few changes as
+/// possible, unless a gap is used up. Designed for up to a few million jobs; takes time in O(n log
+/// n).
 ///
 /// ```
 /// use fairtree::order::{NewNumber, Number::*, renumber};
@@ -56,10 +57,11 @@ pub fn renumber(order: &[Number]) -> Vec<NewNumber> {
     renumber_within(order, MAX_NUMBER)
 }
 
-/// A number for one job between a job with `above` and one with `below`; `None`: it has no
-/// neighbour there. `None` when no number is left there: then the next [`renumber`] makes room.
+/// A number for one job between a job with `above` and one with `below`, each `None` if there is no
+/// neighbour on that side. Returns `None` if no number is left there: the next [`renumber`] makes
+/// room.
 ///
-/// `fixed`: numbers set by administrators, which are not given.
+/// `fixed`: numbers set by administrators, which are not given to the job.
 ///
 /// ```
 /// use fairtree::order::between;
@@ -115,10 +117,10 @@ fn renumber_within(order: &[Number], max: u32) -> Vec<NewNumber> {
     changes
 }
 
-/// As [`renumber`] of free jobs, whose numbers are replaced, with numbers up to `max`.
+/// As [`renumber`] of free jobs; replaces their numbers, with numbers up to `max`.
 ///
 /// # Panics
-/// When there are more jobs than numbers.
+/// If there are more jobs than numbers.
 pub(super) fn renumber_free(numbers: &mut [u32], fixed: &BTreeSet<u32>, max: u32) {
     let fixed: Vec<u32> = (fixed.iter().copied())
         .filter(|number| (1..=max).contains(number))
@@ -131,7 +133,7 @@ pub(super) fn renumber_free(numbers: &mut [u32], fixed: &BTreeSet<u32>, max: u32
     ranks.to_numbers(numbers);
 }
 
-/// Numbers that may be given, counted from 1 without those that are fixed.
+/// Numbers that may be given, counted from 1, without fixed numbers.
 struct Ranks {
     fixed: Vec<u32>,
     max: u32,
@@ -142,20 +144,20 @@ impl Ranks {
         self.max - self.fixed.len() as u32
     }
 
-    /// 0: may not be given.
+    /// Rank of a number; 0 if it may not be given.
     fn of(&self, number: u32) -> u32 {
         let below = self.fixed.partition_point(|fixed| *fixed < number);
         let free = (1..=self.max).contains(&number) && self.fixed.get(below) != Some(&number);
         if free { number - below as u32 } else { 0 }
     }
 
-    /// Converts falling ranks.
+    /// Converts falling ranks to numbers.
     fn to_numbers(&self, ranks: &mut [u32]) {
         if self.fixed.is_empty() {
             return;
         }
         let mut passed = 0;
-        // From the last one backwards they only grow.
+        // From the last rank backwards they only grow.
         for rank in ranks.iter_mut().rev() {
             let mut number = *rank + passed as u32;
             while self.fixed.get(passed).is_some_and(|fixed| *fixed <= number) {
@@ -167,16 +169,17 @@ impl Ranks {
     }
 }
 
-/// Makes ranks, 0 where there is none yet, fall from `len` down to 1, and keeps as many as possible.
+/// Changes ranks (0: none yet) so that they fall strictly within 1..=`len`, and keeps as many as
+/// possible.
 ///
-/// Panics when there are more jobs than ranks.
+/// Panics if there are more jobs than ranks.
 fn spread(ranks: &mut [u32], len: u32) {
     let count = ranks.len() as u64;
     assert!(count <= len.into(), "{count} jobs for {len} numbers");
     if ranks.is_sorted_by(|a, b| a > b) && ranks.last() != Some(&0) {
         return;
     }
-    // Two jobs can both stay if there is room between them for those that stand there.
+    // Two jobs can both keep their ranks if there is room between them for the jobs between them.
     let roomy = |at: usize| {
         let sum = u64::from(ranks[at]) + at as u64;
         let fits = ranks[at] > 0 && (count..=len.into()).contains(&sum);
@@ -190,17 +193,17 @@ fn spread(ranks: &mut [u32], len: u32) {
 /// A stretch between two kept jobs, or an end of the order.
 #[derive(Clone, Copy)]
 struct Gap {
-    /// Places of the jobs in it.
+    /// Places of the jobs in the gap.
     start: usize,
     end: usize,
-    /// Ranks beside it.
+    /// Ranks of its neighbours.
     above: u64,
     below: u64,
 }
 
 impl Gap {
-    /// Whether one of the jobs in it loses a number that is right there, and those that come later would
-    /// have no room either.
+    /// Returns true if a job in the gap would lose a number that is in order, and jobs that come
+    /// later would have no room either.
     fn is_used_up(self, ranks: &[u32]) -> bool {
         let jobs = (self.end - self.start) as u64;
         let is_tight = self.above - self.below < 2 * (jobs + 1);
@@ -210,7 +213,7 @@ impl Gap {
     }
 }
 
-/// Between the `left`-th and the `right`-th kept job, where 0 and one more than all are the ends.
+/// Gap between the `left`-th and the `right`-th kept job; 0 and the count plus one are the ends.
 fn gap(kept: &[u32], ranks: &[u32], len: u32, left: usize, right: usize) -> Gap {
     let above = left.checked_sub(1).map(|left| kept[left] as usize);
     let below = kept.get(right - 1).map(|place| *place as usize);
@@ -222,7 +225,7 @@ fn gap(kept: &[u32], ranks: &[u32], len: u32, left: usize, right: usize) -> Gap 
     }
 }
 
-/// Without those kept jobs around a gap that is used up.
+/// Kept jobs without those around a gap that is used up.
 fn widened(mut kept: Vec<u32>, ranks: &[u32], len: u32) -> Vec<u32> {
     let all = kept.len() + 1;
     let mut keep = vec![true; kept.len()];
@@ -236,7 +239,8 @@ fn widened(mut kept: Vec<u32>, ranks: &[u32], len: u32) -> Vec<u32> {
             let wide = gap(&kept, ranks, len, left, right);
             let jobs = (wide.end - wide.start) as u64;
             let spacing = (wide.above - wide.below) / (jobs + 1);
-            // The more jobs, the more room for each, or every newcomer would move them all.
+            // Room per job grows with the number of jobs; otherwise every new job would move them
+            // all.
             if spacing.saturating_mul(spacing) >= 16 * jobs || right - left == all {
                 break;
             }
@@ -252,7 +256,7 @@ fn widened(mut kept: Vec<u32>, ranks: &[u32], len: u32) -> Vec<u32> {
     kept
 }
 
-/// Spreads the ranks of all others evenly between those that are kept.
+/// Spreads the ranks of the other jobs evenly between those that are kept.
 fn fill(kept: &[u32], ranks: &mut [u32], len: u32) {
     for at in 0..=kept.len() {
         let gap = gap(kept, ranks, len, at, at + 1);
@@ -265,15 +269,16 @@ fn fill(kept: &[u32], ranks: &mut [u32], len: u32) {
     }
 }
 
-/// How far below the upper end of a gap of this length the `nth` of some jobs stands; `None`
-/// without room. `above`, `below`: is a job there?
+/// Distance of the `nth` of some jobs from the upper end of a gap of this length; `None` if there
+/// is no room. `above`, `below`: true if there is a job at that end.
 fn offset(nth: u64, jobs: u64, distance: u64, above: bool, below: bool) -> Option<u64> {
     if distance <= jobs {
         return None;
     }
     if above && below {
-        // Both factors are numbers of 32 bits. With a division of 128 bits an interleaved order of a million
-        // jobs takes 2 to 3 % more time (both versions of `Line::ordered` in turns in one process).
+        // Both factors have 32 bits. With a division of 128 bits, an interleaved order of a million
+        // jobs takes 2 to 3 % more time (both versions of `Line::ordered` alternating in one
+        // process).
         return Some((nth + 1) * distance / (jobs + 1));
     }
     let step = (distance / (jobs + 1)).min(SPACING);
@@ -290,7 +295,7 @@ mod tests {
 
     use super::*;
 
-    /// The numbers after the changes; checks that they are what was promised.
+    /// Numbers after the changes; checks the promises of [`renumber`].
     fn applied(order: &[Number], max: u32) -> Vec<u32> {
         let had = |number: &Number| match *number {
             Number::Free(number) | Number::Fixed(number) | Number::Held(number) => number,
@@ -321,7 +326,7 @@ mod tests {
         numbers
     }
 
-    /// The fewest changes, found by trying all.
+    /// The fewest changes, found by trying all subsets.
     fn fewest(had: &[u32], above: u32) -> Option<usize> {
         let Some((first, rest)) = had.split_first() else {
             return Some(0);
@@ -399,8 +404,8 @@ mod tests {
         assert_eq!(renumber(&free(&numbers)), []);
     }
 
-    /// Newcomers that always come at one place, or a queue that moves on for ever: what is
-    /// written stays in proportion.
+    /// New jobs that always enter at one place, or a queue that moves forever: the number of writes
+    /// stays in proportion.
     #[test]
     fn many_passes_write_little() {
         let placed = |len: usize, nth: usize| [0, len / 2, len, 2.min(len), nth % (len + 1)];

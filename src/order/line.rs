@@ -1,4 +1,4 @@
-//! Jobs in their order, with their numbers: where one more belongs.
+//! Jobs in their order with their numbers; finds the place of a new job.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
@@ -13,47 +13,48 @@ use super::rows::{Job, Level, OrderError};
 use super::tier::Tier;
 use super::walk::Walk;
 
-/// A job that stands in line.
+/// A job in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The job. Of an order by present ratios, its expected use is 0.
+    /// The job. In an order by present ratios its expected use is 0.
     pub job: Job,
-    /// Its number, the larger comes first; 0: it has none yet.
+    /// Its number; larger comes first. 0: it has none yet.
     pub number: u32,
 }
 
-/// The numbers of the jobs before and behind a place; `None`: there is none.
+/// Numbers of the jobs before and after a place; `None` if there is no job on that side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Neighbours {
     pub(super) above: Option<u32>,
     pub(super) below: Option<u32>,
 }
 
-/// Jobs in the order of [`super::interleaved`] or [`super::strict`], to which single ones come.
+/// Jobs in the order of [`super::interleaved`] or [`super::strict`]; single jobs may enter and
+/// leave.
 ///
-/// A job that comes gets the place that it would have if all were sorted from scratch. Those behind it
-/// may then have other places among themselves; they keep theirs until the next order, and count
-/// with the use that they had in the last one. Where it comes before older jobs of its node or of
-/// one beside it, a tie above them may go to another node that these had won: it stands before the
-/// older ones nevertheless.
+/// A new job gets the place that it would have if all jobs were sorted from scratch. Such a sort
+/// could also change the relative places of jobs after it: these keep theirs until the next order,
+/// with the use that they had in the last one. If a new job comes before older jobs of its own node
+/// or of a sibling node, a tie above them that those jobs had won may go to another node: the new
+/// job is placed before the older jobs nevertheless.
 #[derive(Clone, Debug)]
 pub struct Line {
     forest: Arc<Forest>,
-    /// What nodes used.
+    /// Use of each node.
     used: Arc<Vec<u128>>,
     standing: Standing,
-    /// Numbers that are not given.
+    /// Numbers that must not be given.
     fixed: BTreeSet<u32>,
 }
 
 #[derive(Clone, Debug)]
 enum Standing {
     Indexed(Box<Guests>),
-    /// A node with jobs competes with others below it.
+    /// For trees in which a node with jobs competes with nodes below it.
     Walked(Walk),
 }
 
-/// Nobody stands in it, and nobody can come.
+/// An empty line without nodes: no job can enter.
 impl Default for Line {
     fn default() -> Line {
         Line {
@@ -66,22 +67,22 @@ impl Default for Line {
 }
 
 impl Line {
-    /// A line of jobs that stand anyhow, each with the number that it has, or 0: puts them in
-    /// order and gives them numbers, of which as few as possible are others than they had. Also
-    /// gives the number of each job, in the order of `jobs`.
+    /// Puts jobs, in any order, each with its present number or 0, into their order and gives them
+    /// numbers, changing as few numbers as possible. Also returns the number of each job, in the
+    /// order of `jobs`.
     ///
-    /// `used`: by each node, in whole units; `interleaves`: by [`super::interleaved`], else by
-    /// [`super::strict`], whatever jobs are expected to use; `fixed`: numbers set by
-    /// administrators, which are not given.
+    /// `used`: use of each node, in whole units. `interleaves`: true for the order of
+    /// [`super::interleaved`], false for that of [`super::strict`], which ignores expected use.
+    /// `fixed`: numbers set by administrators, which are not given.
     ///
-    /// Takes time in O(n log n) for each level; in O(n) for those on which the jobs of a node have one
-    /// key, as in a strict order, beside sorting the nodes.
+    /// Takes time in O(n log n) for each level; O(n) plus a sort of the nodes for levels on which
+    /// all jobs of a node have one key, as in a strict order.
     ///
     /// # Errors
-    /// A job of a node that is not there; too many jobs.
+    /// Unknown node of a job; too many jobs.
     ///
     /// # Panics
-    /// At another number of uses than of nodes.
+    /// If the number of uses differs from the number of nodes.
     pub fn ordered(
         forest: &Arc<Forest>,
         used: Vec<u128>,
@@ -102,8 +103,8 @@ impl Line {
         if !jobs.tiers.is_default() {
             rows.sort_by_key(|row| Reverse(jobs.tiers.get(*row)));
         }
-        // Without this answer for all, a job takes 1 to 2 % more instructions (`strict_job` and `interleaved_job` of
-        // the instruction counts).
+        // One test for all jobs: with one per job, `strict_job` and `interleaved_job` take 1 to 2 %
+        // more instructions.
         let is_one_tier = jobs.tiers.is_default();
         let same = |a: &u32, b: &u32| is_one_tier || jobs.tiers.get(*a) == jobs.tiers.get(*b);
         for rows in rows.chunk_by_mut(same) {
@@ -129,7 +130,7 @@ impl Line {
         for floor in &mut floors {
             floor.numbers = in_order[floor.first as usize..][..floor.tier.jobs.len()].to_vec();
         }
-        // Hosts name jobs by ascending id, or nearly.
+        // Hosts list jobs by ascending id, or nearly so.
         if !jobs.ids().is_sorted() {
             rows.sort_unstable_by_key(|row| jobs.stamp(*row).1);
             slots = rows.iter().map(|row| slots[*row as usize]).collect();
@@ -143,7 +144,7 @@ impl Line {
         Ok((line, numbers))
     }
 
-    /// As [`Line::ordered`], where a node with jobs competes with others below it.
+    /// As [`Line::ordered`], for trees in which a node with jobs competes with nodes below it.
     fn walked(
         forest: &Arc<Forest>,
         used: Arc<Vec<u128>>,
@@ -180,13 +181,13 @@ impl Line {
         }
     }
 
-    /// Whether a job stands in the line. Takes time as [`Line::submits`] of one.
+    /// Returns true if a job is in the line. Takes the time of [`Line::submits`] for one job.
     pub fn contains(&self, id: u64) -> bool {
         !self.submits(std::iter::once(id)).is_empty()
     }
 
-    /// When those jobs were submitted that stand in the line, with their ids. Takes time in O(log n)
-    /// for each; in O(n) for all where a node with jobs competes with nodes below it.
+    /// Ids and submit times of those of the jobs that are in the line. Takes time in O(log n) for
+    /// each; O(n) for all if a node with jobs competes with nodes below it.
     pub fn submits(&self, ids: impl Iterator<Item = u64>) -> Vec<(u64, i64)> {
         match &self.standing {
             Standing::Indexed(guests) => ids
@@ -201,8 +202,8 @@ impl Line {
         }
     }
 
-    /// Takes a job out of the line; `None`: it is not there. Takes time in O(log n) for each level;
-    /// in O(n) where a node with jobs competes with nodes below it.
+    /// Takes a job out of the line; `None` if it is not there. Takes time in O(log n) for each
+    /// level; O(n) if a node with jobs competes with nodes below it.
     pub fn remove(&mut self, id: u64) -> Option<Placed> {
         match &mut self.standing {
             Standing::Indexed(guests) => guests.remove(&self.forest, id),
@@ -210,13 +211,13 @@ impl Line {
         }
     }
 
-    /// Puts a job in its place and gives its number. It keeps the number that it `had`, if that
-    /// is right there. Where no number is left, it gets that of the job before it, and a new order
-    /// makes room. Takes time in O(log n) for each level, and for those that have come or gone since
-    /// the last order; in O(n) where a node with jobs competes with nodes below it.
+    /// Puts a job in its place and returns its number. It keeps the number that it `had` if that is
+    /// in order there. If no number is left, it gets the number of the job before it, and the next
+    /// order makes room. Takes time in O(log n) for each level, and for the jobs that entered or
+    /// left since the last order; O(n) if a node with jobs competes with nodes below it.
     ///
     /// # Errors
-    /// A node that is not there; the line stays as it is.
+    /// Unknown node; the line does not change.
     pub fn insert(&mut self, job: Job, had: Option<u32>) -> Result<u32, OrderError> {
         self.forest.check(&job)?;
         let fixed = &self.fixed;
@@ -245,7 +246,7 @@ impl Line {
     }
 }
 
-/// Numbers for jobs in an order of rows, which `had` some: by place, and by row.
+/// Numbers by place, and by row, of jobs in an order of rows, with the numbers they `had`.
 fn numbers(order: &[u32], had: &[u32], fixed: &BTreeSet<u32>) -> (Vec<u32>, Vec<u32>) {
     let mut in_order: Vec<u32> = order.iter().map(|row| had[*row as usize]).collect();
     renumber_free(&mut in_order, fixed, MAX_NUMBER);
@@ -276,7 +277,7 @@ mod tests {
 
     fn jobs(nodes: usize) -> impl Strategy<Value = Vec<Job>> {
         let job = (0..nodes as u32, 0..2_i64, 0..4_i64, 0..4_u128);
-        // In the larger unit their sums need more than 64 bits.
+        // In the larger unit, sums need more than 64 bits.
         let unit = prop_oneof![Just(1_u128), Just(1 << 63)];
         (prop::collection::vec(job, 1..14), unit).prop_map(|(rows, unit)| {
             let job = |((node, tier, submit, expected), id)| Job {
@@ -308,7 +309,8 @@ mod tests {
     }
 
     proptest! {
-        /// The last job comes to a line of the others: its place is that of an order of all.
+        /// The last job enters a line of the others: its place is the same as in an order of all
+        /// jobs.
         #[test]
         fn a_place_is_that_of_a_new_order(
             (nodes, jobs) in nodes().prop_flat_map(|nodes| {
@@ -328,7 +330,7 @@ mod tests {
             let same = sorted.iter().map(|at| others[*at as usize].id);
             prop_assert_eq!(ids, same.collect::<Vec<_>>());
             prop_assert!(numbers.iter().all(|number| *number > 0 && !fixed.contains(number)));
-            // What stands right is left.
+            // Jobs already in the right order keep their numbers.
             let had = line.jobs();
             let columns = had.iter().copied().collect();
             let again = ordered(&nodes, level, takes_turns, &columns, &fixed);
@@ -340,11 +342,11 @@ mod tests {
             if all[..place] == sorted[..place] {
                 prop_assert_eq!(at, place);
             } else {
-                // A tie went to another node.
+                // A tie went to the other node.
                 prop_assert!(at < place);
             }
             prop_assert!(line.jobs().windows(2).all(|two| two[0].number > two[1].number));
-            // Taken out and put back it keeps its number.
+            // A job that is taken out and put back keeps its number.
             prop_assert_eq!(line.remove(last.id).map(|one| one.number), Some(number));
             prop_assert_eq!(line.insert(*last, Some(number)), Ok(number));
         }
@@ -372,12 +374,12 @@ mod tests {
         assert_eq!(line.remove(9), None);
     }
 
-    /// What happens between two orders, and to the nodes before the second one.
+    /// Events between two orders, and changes of nodes before the second one.
     #[derive(Clone, Debug)]
     enum Event {
         Comes(Job),
         Goes(u64),
-        /// Another nice value.
+        /// New nice value of a job.
         Changes(u64, i64),
         Charged(usize, u128),
     }
@@ -405,8 +407,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
-        /// A new order after anything that may happen is that from scratch; numbers fall along it,
-        /// and between orders, too, unless room was used up.
+        /// A new order after any events equals an order from scratch. Numbers fall along it, also
+        /// between orders, unless room was used up.
         #[test]
         fn what_is_carried_on_is_as_from_scratch(
             (nodes, jobs, events) in nodes().prop_flat_map(|nodes| {
@@ -443,7 +445,8 @@ mod tests {
                         let Some(placed) = line.remove(id) else { continue };
                         let job = Job { nice, ..placed.job };
                         line.insert(job, Some(placed.number)).unwrap();
-                        // Whoever comes before a job changes what its node will have used.
+                        // A job that enters before another changes what the other's node will have
+                        // used.
                         if placed.job.nice == nice && as_ordered {
                             let now = line.jobs();
                             let now = now.iter().find(|one| one.job.id == id).unwrap();
@@ -458,7 +461,7 @@ mod tests {
                 prop_assert_eq!(stands.len(), real.len());
                 prop_assert!(stands.windows(2).all(|two| two[0].number > two[1].number));
             }
-            // A job that an administrator has looked at keeps its expected use there.
+            // A job that an administrator has touched keeps its expected use there.
             let had: Vec<Placed> = (line.jobs().into_iter())
                 .map(|one| {
                     let job = *real.iter().find(|job| job.id == one.job.id).unwrap();

@@ -1,8 +1,9 @@
-//! A longest subsequence of keys that go up.
+//! Longest increasing subsequence.
 
-/// Positions of a longest subsequence whose keys go up, as `may_follow` has it, ascending; those without a
-/// key are in none. Of several longest ones, any. No keys: empty. `len` is below 2^32 - 1. Takes O(n) time
-/// where keys go up, and for neighbours that were moved together; O(n log n) at most.
+/// Positions, ascending, of a longest subsequence whose keys increase according to `may_follow`;
+/// positions without a key are left out. If there are several, any of them. Without keys the result
+/// is empty. `len` is below 2^32 - 1. Takes O(n) time if keys increase, and for neighbours that
+/// were moved together; O(n log n) at most.
 ///
 /// Source: M. L. Fredman, On computing the length of longest increasing subsequences, 1975.
 pub(super) fn longest(
@@ -10,10 +11,10 @@ pub(super) fn longest(
     key: impl Fn(usize) -> Option<u32>,
     may_follow: impl Fn(u32, u32) -> bool,
 ) -> Vec<u32> {
-    // For each length the smallest last key, and where it stands.
+    // Position of the smallest last key, for each length.
     let mut lasts: Vec<u32> = Vec::with_capacity(len);
     let mut ends: Vec<u32> = Vec::with_capacity(len);
-    // Which position comes before each one in a longest subsequence that ends there.
+    // Position before each one in a longest subsequence that ends there.
     let mut before = Vec::with_capacity(len);
     let mut near = Near::new((0..len).filter_map(&key).max(), len);
     for (at, position) in (0..len).zip(0..) {
@@ -44,21 +45,23 @@ pub(super) fn longest(
     ends
 }
 
-/// No position: of what has none before it.
+/// No position: nothing comes before.
 const NOWHERE: u32 = u32::MAX;
 
-/// Where keys were placed last: the place of one more is near that of the last one of about its size, which is
-/// in the caches, and few branches away. Looked for from the place of the position before instead, an
-/// interleaved order of 100,000 jobs takes 5 % more time, one of a million 12 %, and a strict one 2 to 6 %
-/// (both versions of [`super::Line::ordered`] in turns in one process).
+/// Cache of the last search result for keys of similar size: the place of a key is near that of the
+/// last similar one, which is in the CPU caches and few branches away. If the search starts at the
+/// place of the previous position instead, an interleaved order of 100,000 jobs takes 5 % more
+/// time, one of a million 12 %, and a strict order 2 to 6 % (both versions of
+/// [`super::Line::ordered`] alternating in one process).
 struct Near {
-    /// By leading bits of keys; 0 where none was placed.
+    /// By leading bits of keys; 0 before the first key with these bits.
     places: Vec<u32>,
     shift: u32,
 }
 
 impl Near {
-    /// For keys up to `most`, 8 to 16 positions to a place where these are spread evenly; `None`: no keys.
+    /// A cache for keys up to `most`, with 8 to 16 positions per place if keys are spread evenly;
+    /// `None`: no keys.
     fn new(most: Option<u32>, len: usize) -> Near {
         let most = most.unwrap_or(0);
         let bits = (usize::BITS - len.leading_zeros()).saturating_sub(4);
@@ -78,9 +81,9 @@ impl Near {
     }
 }
 
-/// As `partition_point`, looked for from a place on, in steps that double.
-/// Searching all instead, a strict order of a million jobs takes 4 to 12 % more time: both versions of
-/// [`super::Line::ordered`] in turns in one process.
+/// As `partition_point`, starting at `near`, in steps that double. If all is searched instead, a
+/// strict order of a million jobs takes 4 to 12 % more time: both versions of
+/// [`super::Line::ordered`] alternating in one process.
 fn partition_point_near(all: &[u32], near: usize, is_before: impl Fn(&u32) -> bool) -> usize {
     let near = near.min(all.len());
     let (mut low, mut high) = (0, all.len());
@@ -114,7 +117,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The length of a longest one, by all that end at each position.
+    /// Length of a longest subsequence, from the longest that end at each position.
     fn naive(keys: &[Option<u32>], may_follow: impl Fn(u32, u32) -> bool) -> usize {
         let mut lens = vec![0; keys.len()];
         for (at, key) in keys.iter().enumerate() {
@@ -126,7 +129,7 @@ mod tests {
         lens.into_iter().max().unwrap_or(0)
     }
 
-    /// Some of the same length in bits, some anywhere.
+    /// Some keys of the same length in bits, some of any length.
     fn key() -> impl Strategy<Value = u32> {
         let anywhere = (any::<u32>(), 0..32_u32).prop_map(|(key, shift)| key >> shift);
         prop_oneof![0..12_u32, Just(u32::MAX), anywhere]

@@ -1,11 +1,11 @@
 //! Orders of jobs, by merging from the nodes up.
 //!
-//! The jobs of a node stand first come, first served; the key of each is the ratio that the node
-//! will have reached when its turn comes. The sequence of the node above is the merge of its
-//! children's by that key, ties going to the older job; in that sequence the key of the node
-//! above grows likewise; and so on up to the level on which all nodes compete. That is the order
-//! in which a loop would take the jobs that each time takes the first and charges its expected
-//! use. (The keys of a sequence never fall, so only its first job can be the next one.)
+//! Jobs of a node are first come, first served; the key of each is the ratio that the node will
+//! have reached when its turn comes. The sequence of the node above is the merge of its children's
+//! sequences by that key; a tie goes to the older job. In that sequence the key of the node above
+//! grows in the same way, and so on up to the level on which all nodes compete. The result is the
+//! order of a loop that always takes the first job and charges its expected use. (The keys of a
+//! sequence never fall, so only its first job can be the next one.)
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -15,14 +15,14 @@ use super::heap::{heapify, sift_down};
 use super::ratio::{Ratio, clearly};
 use super::rows::{Job, Level, Node, OrderError};
 
-/// The order in which jobs would be taken if each were charged its expected use at once: the
-/// positions of the jobs, first to last.
+/// Order in which jobs would be taken if each were charged its expected use at once: the positions
+/// of the jobs, first to last.
 ///
-/// Jobs of a higher tier come first; those below see what these will have used. A job may belong
-/// to a node with others below it. Where that node competes by itself ([`Level::Leaf`], or above
-/// the level), its own ratio is their key; otherwise they come before all below the node, as
-/// users with `FairShare=parent` do in Fair Tree. No result depends on the order of nodes or
-/// jobs. Sums of use saturate.
+/// Jobs of a higher tier come first; jobs of lower tiers are ranked with the use that these will
+/// have added. A job may belong to a node with others below it. If that node competes by itself
+/// ([`Level::Leaf`], or above the level), its own ratio is their key; otherwise its jobs come
+/// before all jobs below the node, as users with `FairShare=parent` do in Fair Tree. No result
+/// depends on the order of nodes or jobs. Sums of use saturate.
 ///
 /// Takes time in O(n log n) for each level below the competing ones.
 ///
@@ -32,10 +32,9 @@ pub fn interleaved(nodes: &[Node], level: Level, jobs: &[Job]) -> Result<Vec<u32
     order(nodes, level, jobs, |job| job.expected)
 }
 
-/// The order by the present ratios alone: as [`interleaved`] if no job were expected to use
-/// anything.
+/// Order by present ratios alone: as [`interleaved`] if no job had expected use.
 ///
-/// The nodes of one level with one ratio are merged, the older job first.
+/// Nodes of one level with equal ratios are merged, the older job first.
 ///
 /// # Errors
 /// Those of [`OrderError`].
@@ -43,9 +42,9 @@ pub fn strict(nodes: &[Node], level: Level, jobs: &[Job]) -> Result<Vec<u32>, Or
     order(nodes, level, jobs, |_| 0)
 }
 
-/// For each job its place in `order`, from 0.
+/// Place of each job in `order`, from 0.
 ///
-/// Panics when `order` is not a permutation.
+/// Panics if `order` is not a permutation.
 pub fn positions(order: &[u32]) -> Vec<u32> {
     let mut places = vec![0; order.len()];
     for (place, &job) in (0..).zip(order) {
@@ -88,7 +87,7 @@ fn order(
     Ok(order)
 }
 
-/// A job in a sequence, with all that merging asks, so that it is read in one piece.
+/// A job in a sequence, with all data that merging needs, in one piece of memory.
 #[derive(Clone, Copy)]
 struct Item {
     submit: i64,
@@ -152,7 +151,7 @@ pub(crate) fn depths(nodes: &[Node]) -> Result<Vec<u32>, OrderError> {
     Ok(depths)
 }
 
-/// For each node whether it has others below it.
+/// For each node, true if it has nodes below it.
 pub(super) fn inner(nodes: &[Node]) -> Vec<bool> {
     let mut inner = vec![false; nodes.len()];
     for parent in nodes.iter().filter_map(|node| node.parent) {
@@ -161,7 +160,8 @@ pub(super) fn inner(nodes: &[Node]) -> Vec<bool> {
     inner
 }
 
-/// The highest tier first, then node by node as they came; and how many jobs each tier has.
+/// Jobs, the highest tier first, then node by node in order of arrival; and the number of jobs in
+/// each tier.
 fn first_come(jobs: &[Job], expected: impl Fn(&Job) -> u128) -> (Vec<Item>, Vec<usize>) {
     let mut keys: Vec<_> = (0..)
         .zip(jobs)
@@ -197,13 +197,13 @@ fn charge(nodes: &[Node], used: &mut [u128], taken: &[Item]) {
 struct Merge<'a> {
     nodes: &'a [Node],
     depths: &'a [u32],
-    /// Has the node others below it?
+    /// True for nodes that have other nodes below them.
     inner: &'a [bool],
     level: Level,
     used: &'a [u128],
-    /// Jobs: all sequences, one behind the other.
+    /// Jobs of all sequences, one sequence after the other.
     sequences: Vec<Item>,
-    /// Of the merge at hand.
+    /// Cursors of the present merge.
     cursors: Vec<Cursor>,
 }
 
@@ -211,20 +211,20 @@ struct Merge<'a> {
 struct Cursor {
     rest: Range<usize>,
     key: Key,
-    /// Use by nodes below that compete, too; not yet in the key.
+    /// Use by nodes below that compete too; not yet in the key.
     owed: u128,
 }
 
-/// What a sequence competes with.
+/// Key of a sequence in a merge.
 #[derive(Clone, Copy)]
 enum Key {
-    /// Comes before every ratio but 0.
+    /// Before every ratio except 0, with which it is equal.
     Zero,
     /// The ratio of the node.
     Node(Ratio, u32),
 }
 
-/// The next job of a sequence: what its heap is sorted by.
+/// Next job of a sequence: the sort key in the heap.
 #[derive(Clone, Copy)]
 struct Head {
     rounded: f64,
@@ -244,11 +244,11 @@ struct Competitor {
     end: usize,
 }
 
-/// Stands for the parent of the nodes that compete over the whole tree.
+/// Parent of the nodes that compete over the whole tree.
 const ALL: u32 = u32::MAX;
 
 impl Merge<'_> {
-    /// Where in `sequences` the order of all stands in the end.
+    /// Merges all; returns the range of the final order in `sequences`.
     fn tier(&mut self) -> Range<usize> {
         let mut waiting = self.first_come_by_node();
         // Deepest first; the sequences of one parent together.
@@ -268,7 +268,7 @@ impl Merge<'_> {
         0..0
     }
 
-    /// The jobs of each node, as they came.
+    /// Jobs of each node, in order of arrival.
     fn first_come_by_node(&self) -> Vec<Competitor> {
         let mut found = Vec::new();
         let mut start = 0;
@@ -292,7 +292,7 @@ impl Merge<'_> {
         found
     }
 
-    /// For jobs of its own.
+    /// Returns true if the node's own jobs compete over the whole tree.
     fn competes_over_all(&self, node: u32) -> bool {
         match self.level {
             Level::Leaf => true,
@@ -319,7 +319,7 @@ impl Merge<'_> {
         }
     }
 
-    /// Appends the merge of these sequences, and tells where.
+    /// Appends the merge of these sequences and returns its range.
     fn merge(&mut self, siblings: &[Competitor]) -> Range<usize> {
         if let [one] = siblings {
             return one.start..one.end;
@@ -345,7 +345,7 @@ impl Merge<'_> {
         while let Some(first) = heap.first_mut() {
             let owed = std::mem::take(&mut self.cursors[first.cursor as usize].owed);
             if owed > 0 {
-                // Keys only grow, so an old one can only come up too early.
+                // Keys only grow, so an outdated key can only come up too early.
                 self.charge(first.cursor, owed);
                 *first = self.head(first.cursor);
                 sift_down(&mut heap, 0, |a, b| before(&self.cursors, a, b));
@@ -381,7 +381,7 @@ impl Merge<'_> {
         }
     }
 
-    /// The competing nodes that have jobs of their own and others below them, with their cursors.
+    /// Competing nodes that have jobs of their own and nodes below them, with their cursors.
     fn above_others(&self, siblings: &[Competitor]) -> HashMap<u32, u32> {
         let above = (0..).zip(siblings).filter_map(|(cursor, one)| {
             let node = one.node?;
@@ -391,7 +391,7 @@ impl Merge<'_> {
         above.collect()
     }
 
-    /// Notes a job for the nodes above its own.
+    /// Records use by a job for the nodes above its own.
     fn owe(&mut self, above: &HashMap<u32, u32>, taken: &Item) {
         let mut at = self.nodes[taken.node as usize].parent;
         while let Some(node) = at {
@@ -403,7 +403,7 @@ impl Merge<'_> {
         }
     }
 
-    /// Takes the next job; false when the sequence has come to its end.
+    /// Moves to the next job; returns false at the end of the sequence.
     fn advance(&mut self, cursor: u32, expected: u128) -> bool {
         if expected > 0 {
             self.charge(cursor, expected);

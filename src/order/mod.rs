@@ -1,4 +1,4 @@
-//! In which order jobs start, where the fair-share factor is not a term of a sum.
+//! Order in which jobs start, if the fair-share factor is not a term of a sum.
 //!
 //! | noun | what it is |
 //! |---|---|
@@ -12,12 +12,12 @@
 //! | [`JobColumns`] | waiting jobs, column by column |
 //! | [`Line`] | jobs in their order with their numbers, to which single ones come |
 //!
-//! Nodes with a lower ratio come first. On [`Level`] nodes of the whole tree compete with each
-//! other; below it, the children of one node among themselves.
+//! Nodes with a lower ratio come first. On [`Level`], nodes of the whole tree compete with each
+//! other; below it, the children of each node compete among themselves.
 //!
 //! ```
 //! use fairtree::order::{Entitled, Job, Level, Node, interleaved};
-//! // A is entitled to twice as much as B; three jobs each, A's first. One use each.
+//! // A is entitled to twice as much as B; three jobs each, A's submitted first. One use each.
 //! let node = |whole| Node { parent: None, used: 0, entitled: Entitled::whole(whole) };
 //! let nodes = [node(2), node(1)];
 //! let jobs: Vec<Job> = [0, 0, 0, 1, 1, 1].iter().zip(1..)

@@ -1,4 +1,4 @@
-//! Where two jobs of an order part: the sequence in which they compete, and with which keys.
+//! The point where two jobs of an order part: the sequence in which they compete, and their keys.
 
 use super::forest::{Child, Forest};
 use super::ratio::Ratio;
@@ -7,31 +7,31 @@ use super::rows::{Job, Level, Node, OrderError};
 /// One of two jobs, in the sequence where they part.
 #[derive(Clone, Copy, Debug)]
 pub struct Rival {
-    /// The node that competes for it; `None`: it is charged to the node above itself, and comes
-    /// before all that is charged below.
+    /// Node that competes for the job; `None`: the job is charged to the parent itself, and comes
+    /// before all jobs charged below it.
     pub node: Option<u32>,
-    /// Jobs of that node, or below it, which come before this one.
+    /// Number of jobs of that node, or below it, that come before this one.
     pub jobs_before: usize,
-    /// What these are expected to use; 0 where expected use does not count.
+    /// Expected use of these jobs; 0 where expected use does not count.
     pub expected_before: u128,
-    /// What decides, the lowest first: what the node will have used when the turn of this job comes,
-    /// over what it is entitled to.
+    /// The deciding key, lowest first: what the node will have used when this job's turn comes,
+    /// over its entitlement.
     pub key: Ratio,
 }
 
-/// Where two jobs part.
+/// The point where two jobs part.
 #[derive(Clone, Copy, Debug)]
 pub struct Parting {
-    /// The node whose children compete; `None`: those who compete over the whole tree.
+    /// Node whose children compete; `None`: competition over the whole tree.
     pub below: Option<u32>,
     /// The two jobs.
     pub rivals: [Rival; 2],
 }
 
 impl Parting {
-    /// The positions, ascending, of the jobs on which it depends which of the two comes first: those
-    /// that are charged to the nodes of the rivals, or below them. An order of these alone has the
-    /// two in the same order as one of all jobs. `own`: the nodes of the two jobs.
+    /// Positions, ascending, of the jobs that decide which of the two comes first: those charged to
+    /// the nodes of the rivals, or below them. An order of these jobs alone has the two in the same
+    /// order as one of all jobs. `own`: the nodes of the two jobs.
     ///
     /// Takes time in O(n) for each level.
     pub fn competing(&self, nodes: &[Node], jobs: &[Job], own: [u32; 2]) -> Vec<u32> {
@@ -47,9 +47,10 @@ impl Parting {
     }
 }
 
-/// Where two jobs of an order part, and with which keys; `None`: both are of one node. `order`:
-/// positions of all `jobs`, first to last, as [`interleaved`](super::interleaved) or
-/// [`strict`](super::strict) gives them; `expects`: as the former.
+/// Point where two jobs of an order part, with their keys; `None`: both belong to one node.
+/// `order`: positions of all `jobs`, first to last, as returned by
+/// [`interleaved`](super::interleaved) or [`strict`](super::strict); `expects`: true for the
+/// former.
 ///
 /// Takes time in O(n).
 ///
@@ -57,7 +58,7 @@ impl Parting {
 /// Those of [`OrderError`].
 ///
 /// # Panics
-/// At positions that are not among the jobs.
+/// If a position is not among the jobs.
 pub fn parting(
     nodes: &[Node],
     level: Level,
@@ -114,7 +115,7 @@ pub fn parting(
     }))
 }
 
-/// Whether `node` is `above` or below it.
+/// Returns true if `node` is `above` or below it.
 fn is_at_or_below(nodes: &[Node], node: u32, above: u32) -> bool {
     let mut at = Some(node);
     while let Some(node) = at {
@@ -133,7 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The two are in the same order without the jobs that do not compete with theirs.
+        /// The two keep their order without the jobs that do not compete with theirs.
         #[test]
         fn the_others_do_not_matter(
             nodes in prop::collection::vec((0..8_u32, 0..4_u128, 0..4_u128), 2..9),
@@ -189,8 +190,9 @@ mod tests {
         }
     }
 
-    // By hand, the example of interleaved orders: A entitled to 2, B to 1, order A1 B1 A2 A3 B2 B3.
-    // Before A3 A has 2 of 2, before B2 B 1 of 1: a tie. Without expected use all keys are 0.
+    // By hand, from the example of interleaved orders: A is entitled to 2, B to 1; the order is A1
+    // B1 A2 A3 B2 B3. Before A3, A has used 2 of 2; before B2, B has used 1 of 1: a tie. Without
+    // expected use all keys are 0.
     #[test]
     fn keys_are_what_will_have_been_used() {
         let nodes = [node(None, 0, 2), node(None, 0, 1)];
@@ -221,8 +223,9 @@ mod tests {
         assert!(same.unwrap().is_none());
     }
 
-    // Hub 0 with groups 1 and 2, and hub 3. At depth 1 jobs of 1 and 2 part below hub 0, and both
-    // from those of 3 over the whole tree. A job of hub 0 itself comes before those of its groups.
+    // Hub 0 with groups 1 and 2, and hub 3. At depth 1, jobs of 1 and 2 part below hub 0, and both
+    // part from jobs of 3 over the whole tree. A job of hub 0 itself comes before those of its
+    // groups.
     #[test]
     fn the_level_is_the_lowest_that_both_stand_in() {
         let nodes = [

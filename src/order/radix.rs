@@ -1,24 +1,25 @@
-//! A stable sort by 64-bit keys that are spread over their range, as rounded ratios are.
+//! Stable sort by 64-bit keys that are spread over their range, as rounded ratios are.
 //!
-//! A radix sort by the leading bits in which keys differ, in two digits. Where keys with the same ones are
-//! not in order then, the standard library sorts them: few where keys are spread, and else, as where they
-//! crowd around some numbers, nearly all, which takes up to 63 % more time than without the digits.
+//! A radix sort by the leading bits in which keys differ, in two digits. If keys with the same two
+//! digits are not in order afterwards, the standard library sorts them. These are few if keys are
+//! spread. If keys crowd around some numbers, they are nearly all, and sorting takes up to 63 %
+//! more time than without the digits.
 //!
-//! With the standard library alone an interleaved order of 100,000 jobs takes 25 % more time, of a million 14 %
-//! (both versions of [`super::Line::ordered`] in turns in one process).
+//! With the standard library alone, an interleaved order of 100,000 jobs takes 25 % more time, one
+//! of a million 14 % (both versions of [`super::Line::ordered`] alternating in one process).
 
-/// Bits of both digits together, beyond those of the number of keys: where keys are spread evenly, few share
-/// both digits with another.
+/// Bits of both digits together, in addition to those of the number of keys: if keys are spread
+/// evenly, few share both digits.
 const SPARE_BITS: u32 = 5;
 
-/// The most bits of one digit: for each of its values there is a place that is written to, and the caches
-/// must hold them all.
+/// Maximum bits of one digit: each of its values has a place that is written to, and the caches
+/// must hold all of these.
 const MOST_BITS: u32 = 12;
 
-/// What has no more than that is left to the standard library.
+/// Up to this number of entries the standard library sorts.
 const FEW: usize = 64;
 
-/// Sorts by key; what has one key stays as it is. `memory`: anything, which is lost.
+/// Sorts by key; entries with equal keys keep their order. `memory`: scratch, its content is lost.
 pub(super) fn sort<T: Copy>(all: &mut [T], memory: &mut Vec<T>, key: impl Fn(&T) -> u64) {
     if all.len() <= FEW {
         return all.sort_by_key(key);
@@ -26,7 +27,7 @@ pub(super) fn sort<T: Copy>(all: &mut [T], memory: &mut Vec<T>, key: impl Fn(&T)
     if all.is_sorted_by_key(&key) {
         return;
     }
-    // Without keys of 0, from which the others may be far.
+    // Without keys of 0: the other keys may be far from 0.
     let (least, most) = all.iter().fold((u64::MAX, 0), |(least, most), one| {
         let key = key(one);
         let least = if key > 0 { key.min(least) } else { least };
@@ -34,7 +35,7 @@ pub(super) fn sort<T: Copy>(all: &mut [T], memory: &mut Vec<T>, key: impl Fn(&T)
     });
     let count_bits = usize::BITS - all.len().leading_zeros();
     let bits = (count_bits + SPARE_BITS).div_ceil(2).min(MOST_BITS);
-    // One bit is left: the lowest prefix is for keys of 0.
+    // One bit is left, because the lowest prefix is for keys of 0.
     let shift = (u64::BITS - (most - least).leading_zeros()).saturating_sub(2 * bits - 1);
     let base = least.saturating_sub(1 << shift);
     let prefix = |one: &T| (key(one).saturating_sub(base) >> shift) as usize;
@@ -48,7 +49,7 @@ pub(super) fn sort<T: Copy>(all: &mut [T], memory: &mut Vec<T>, key: impl Fn(&T)
     memory.resize(all.len(), all[0]);
     deal(all, memory, low, &mut lows);
     deal(memory, all, high, &mut highs);
-    // Keys with one prefix may be in any order yet; `start`: those before are sorted.
+    // Keys with the same prefix may still be in any order. `start`: entries before it are sorted.
     let mut start = 0;
     for at in 1..all.len() {
         if at < start || key(&all[at - 1]) <= key(&all[at]) {
@@ -62,8 +63,8 @@ pub(super) fn sort<T: Copy>(all: &mut [T], memory: &mut Vec<T>, key: impl Fn(&T)
     }
 }
 
-/// Copies each one behind those with lower digits, and with the same one before it. `counts`: of each digit;
-/// they are lost.
+/// Moves each entry after those with lower digits, stable within one digit. `counts`: number of
+/// entries per digit; overwritten.
 fn deal<T: Copy>(from: &[T], to: &mut [T], digit: impl Fn(&T) -> usize, counts: &mut [u32]) {
     let mut sum = 0;
     for count in &mut *counts {
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Sorted as the standard library does it, with the places before.
+    /// Checks against the standard library's sort, with positions.
     fn check(keys: impl IntoIterator<Item = f64>) {
         let mut all: Vec<(u64, u32)> = keys.into_iter().map(f64::to_bits).zip(0..).collect();
         let mut expected = all.clone();
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!(all, expected);
     }
 
-    /// Numbers of many sizes, some of them often, some close to each other.
+    /// Numbers of many sizes: some repeated, some close to each other.
     fn key() -> impl Strategy<Value = f64> {
         let ends = [0.0, f64::from_bits(1), f64::MIN_POSITIVE, f64::MAX];
         let often = prop::sample::select([&ends[..], &[1.0, f64::INFINITY]].concat());
@@ -122,7 +123,7 @@ mod tests {
             }
             check((0..count).map(|key| key as f64));
             check((0..count).rev().map(|key| key as f64));
-            // Of many sizes, and infinite where there are more than 1,024.
+            // Keys of many sizes; infinite for counts above 1,024.
             check((0..count).rev().map(|key| (key as f64).exp2()));
         }
     }

@@ -1,14 +1,14 @@
-//! Used over entitled as an exact number.
+//! Used over entitled, as an exact number.
 //!
-//! `used / entitled` is a quotient of products of whole numbers. A rounded quotient decides the
-//! clear cases; close ones are decided by cross-multiplying in 384 bits.
+//! `used / entitled` is a quotient of products of whole numbers. A rounded quotient decides clear
+//! cases; close cases are decided by cross-multiplication in 384 bits.
 
 use std::cmp::Ordering;
 
-/// What a node is entitled to: a fraction of whole numbers, in the unit of usage.
+/// Entitlement of a node: a fraction of whole numbers, in the unit of usage.
 ///
-/// Exact as long as the reduced numerator and denominator fit 128 bits: some four levels of
-/// arbitrary shares, many more of usual ones. Beyond that the last digits are dropped, which
+/// Exact as long as the reduced numerator and denominator fit in 128 bits: about four levels of
+/// arbitrary shares, many more of usual shares. Beyond that the last digits are dropped, which
 /// changes the value by less than one part in 2^60 per level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entitled {
@@ -19,7 +19,7 @@ pub struct Entitled {
     exponent: i32,
 }
 
-/// To nothing.
+/// [`Entitled::ZERO`].
 impl Default for Entitled {
     fn default() -> Entitled {
         Entitled::ZERO
@@ -27,10 +27,10 @@ impl Default for Entitled {
 }
 
 impl Entitled {
-    /// To nothing: such a node comes after all others.
+    /// Entitled to nothing: such a node comes after all others.
     pub const ZERO: Entitled = Entitled::whole(0);
 
-    /// To a whole number.
+    /// Entitlement to a whole number.
     pub const fn whole(amount: u128) -> Entitled {
         Entitled {
             numerator: amount,
@@ -39,7 +39,7 @@ impl Entitled {
         }
     }
 
-    /// To `shares` parts of `of` of this; to nothing when `of` is 0.
+    /// `shares` parts of `of` of this entitlement; nothing if `of` is 0.
     ///
     /// ```
     /// use fairtree::order::Entitled;
@@ -58,7 +58,7 @@ impl Entitled {
         reduce(&mut shares, &mut of);
         reduce(&mut shares, &mut part.denominator);
         reduce(&mut part.numerator, &mut of);
-        // A factor of 64 bits leaves at least as many digits.
+        // A factor of 64 bits keeps at least 64 digits.
         while part.numerator.checked_mul(shares).is_none() {
             part.numerator >>= 1;
             part.exponent = part.exponent.saturating_add(1);
@@ -72,12 +72,12 @@ impl Entitled {
         part
     }
 
-    /// To nothing?
+    /// Returns true if entitled to nothing.
     pub const fn is_zero(self) -> bool {
         self.numerator == 0
     }
 
-    /// The nearest `f64`, or one beside it; infinity beyond its range.
+    /// The nearest `f64` or its neighbour; infinity beyond the range of `f64`.
     pub fn to_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64 * 2_f64.powi(self.exponent)
     }
@@ -95,8 +95,8 @@ fn reduce(a: &mut u128, b: &mut u128) {
 
 /// Used over entitled; the lowest comes first.
 ///
-/// Entitled to nothing: above every other, the unused ones below the used ones, which are equal
-/// among themselves. Unused otherwise: 0, however much it is entitled to.
+/// If entitled to nothing: above every other ratio; the unused ones below the used ones, which are
+/// all equal. Otherwise 0 if unused, whatever the entitlement.
 ///
 /// ```
 /// use fairtree::order::{Entitled, Ratio};
@@ -116,14 +116,14 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// No use, with an entitlement above 0: below or equal to every other ratio.
+    /// No use, with an entitlement above 0: less than or equal to every other ratio.
     pub const ZERO: Ratio = Ratio {
         rounded: 0.0,
         used: 0,
         entitled: Entitled::whole(1),
     };
 
-    /// Of these, in one unit.
+    /// Ratio of these, both in one unit.
     #[inline]
     pub fn new(used: u128, entitled: Entitled) -> Ratio {
         Ratio {
@@ -133,19 +133,19 @@ impl Ratio {
         }
     }
 
-    /// What was used.
+    /// Use.
     pub const fn used(&self) -> u128 {
         self.used
     }
 
-    /// Within a few units of the last place; infinity where entitled to nothing. Two ratios
-    /// whose values here differ by more than one part in 2^46 compare as these do.
+    /// Value within a few units of the last place; infinity if entitled to nothing. Two ratios
+    /// whose values here differ by more than one part in 2^46 compare as these values do.
     pub const fn rounded(&self) -> f64 {
         self.rounded
     }
 }
 
-/// Five roundings at most: wrong by less than one part in 2^50.
+/// Quotient with at most five roundings: wrong by less than one part in 2^50.
 #[inline]
 fn quotient(used: u128, entitled: Entitled) -> f64 {
     if entitled.is_zero() {
@@ -165,7 +165,7 @@ fn scale(entitled: Entitled) -> f64 {
     }
 }
 
-/// What uses are multiplied by to get their rounded ratios, where one node has many.
+/// Factor from uses of one node to its rounded ratios; used if a node has many.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounding(f64);
 
@@ -178,13 +178,13 @@ impl Rounding {
         Rounding((quotient * scale(entitled)).clamp(f64::MIN_POSITIVE, f64::MAX))
     }
 
-    /// Whether the node is entitled to anything.
+    /// Returns true if the node is entitled to anything.
     pub(super) fn is_finite(self) -> bool {
         self.0.is_finite()
     }
 
-    /// The rounded ratio of a use: five roundings at most, as those of [`Ratio::new`]. Of more use it
-    /// is never less.
+    /// Rounded ratio of a use: at most five roundings, as in [`Ratio::new`]. It never falls as use
+    /// grows.
     #[inline]
     pub(super) fn rounded(self, used: f64) -> f64 {
         if self.0 == f64::INFINITY {
@@ -194,7 +194,7 @@ impl Rounding {
     }
 }
 
-/// How two rounded ratios compare where that is sure to be how the ratios do.
+/// Order of two rounded ratios if the exact ratios are sure to have the same order.
 #[inline]
 pub(crate) fn clearly(a: f64, b: f64) -> Option<Ordering> {
     const MARGIN: f64 = 1.0 / (1_u64 << 46) as f64;
@@ -203,7 +203,7 @@ pub(crate) fn clearly(a: f64, b: f64) -> Option<Ordering> {
     } else if b < a - a * MARGIN {
         Some(Ordering::Greater)
     } else if a == 0.0 && b == 0.0 {
-        // Only what is unused rounds to 0.
+        // Only an unused ratio rounds to 0.
         Some(Ordering::Equal)
     } else {
         None
@@ -235,8 +235,8 @@ fn exactly(a: &Ratio, b: &Ratio) -> Ordering {
     (left_top.cmp(&right_top)).then_with(|| left.digits.cmp(&right.digits))
 }
 
-/// A product of three numbers that are not 0: `digits` with the first bit set, and the number
-/// of bits.
+/// Product of three numbers that are not 0: `digits` with the first bit set, and the number of
+/// bits.
 struct WideProduct {
     top: i64,
     digits: [u64; 6],
@@ -244,7 +244,7 @@ struct WideProduct {
 
 impl WideProduct {
     fn new(a: u128, b: u128, c: u128) -> WideProduct {
-        // The first digit is the lowest here.
+        // Here the first digit is the lowest.
         let mut digits = [0; 6];
         (digits[0], digits[1]) = (a as u64, (a >> 64) as u64);
         let digits = times(times(digits, b), c);
@@ -263,7 +263,7 @@ impl WideProduct {
     }
 }
 
-/// The product must fit.
+/// Multiplies; the product must fit.
 fn times(a: [u64; 6], b: u128) -> [u64; 6] {
     let mut product = [0_u64; 6];
     for (shift, factor) in [(0, b as u64), (1, (b >> 64) as u64)] {

@@ -1,4 +1,4 @@
-//! Sequences of jobs that are merged by sorting runs, the jobs of a child that have one key.
+//! Merges sequences of jobs by sorting runs: jobs of a child that have one key.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -9,77 +9,77 @@ use super::forest::{Child, Forest};
 use super::radix;
 use super::ratio::{Ratio, clearly};
 
-/// Jobs of some sequences, one sequence behind the other.
+/// Jobs of some sequences, one sequence after the other.
 #[derive(Clone, Copy)]
 pub(super) struct Sequences<S, E> {
     pub(super) slots: S,
-    /// What they are expected to use, here as well: by slot it lies anywhere in memory. Empty where no
-    /// job is expected to use anything, and behind the last merge.
+    /// Expected use of the jobs, copied here because it is scattered in memory by slot. Empty if no
+    /// job has expected use, and after the last merge.
     pub(super) expected: E,
 }
 
-/// Why jobs stand where they do, by place before the merge. Moved to the places behind it, they cost an
-/// interleaved order of a million jobs 3 to 5 % more time, and the latest slots stored for all jobs
-/// another 4 to 7 % (versions of [`super::Line::ordered`] in turns in one process).
+/// Keys of jobs, by place before the merge. If keys are moved to the places after the merge, an
+/// interleaved order of a million jobs takes 3 to 5 % more time; if the latest slots are stored for
+/// all jobs, another 4 to 7 % (versions of [`super::Line::ordered`] alternating in one process).
 pub(super) struct Keys<T> {
-    /// What the child of the merge will have used; empty where no job is expected to use anything.
+    /// Use that the child of the merge will have reached; empty if no job has expected use.
     pub(super) spent: Vec<T>,
-    /// The slot with the latest time; empty where that is each job's own.
+    /// Slot with the latest time; empty if that is always the job's own.
     pub(super) latest: Vec<u32>,
 }
 
-/// A sequence that is to be merged.
+/// A sequence that must be merged.
 #[derive(Clone)]
 pub(super) struct Competitor {
     pub(super) step: u32,
     pub(super) parent: Option<u32>,
     pub(super) child: Child,
-    /// Where it is among all sequences.
+    /// Its range in all sequences.
     pub(super) range: Range<usize>,
 }
 
 /// The merges of one step.
 pub(super) struct Merger<'a, T> {
     forest: &'a Forest,
-    /// By node, what it will have used when the first job is taken.
+    /// By node: what it will have used when the first job is taken.
     used: &'a [u128],
     jobs: &'a JobColumns,
     sequences: Sequences<&'a [u32], &'a [T]>,
-    /// Of `sequences`.
+    /// Keys of `sequences`.
     pub(super) keys: Keys<T>,
-    /// Memory.
+    /// Scratch memory.
     runs: Vec<Run>,
     spare: Vec<Run>,
-    /// Whether there are no merges before: sequences are all slots, in their order. Read instead, they cost
-    /// an interleaved order of 100,000 jobs 1 to 3 % more time, and of a million 7 to 13 % (both versions of
-    /// [`super::Line::ordered`] in turns in one process).
+    /// True for the first step: sequences are all slots, in their order. If they are read instead,
+    /// an interleaved order of 100,000 jobs takes 1 to 3 % more time, one of a million 7 to 13 %
+    /// (both versions of [`super::Line::ordered`] alternating in one process).
     is_first: bool,
-    /// Whether there are merges to come.
+    /// True if there are later steps.
     goes_on: bool,
     pub(super) merged: Sequences<Vec<u32>, Vec<T>>,
 }
 
-/// Jobs of a child that stand one behind the other and have one key.
+/// Consecutive jobs of a child that have one key.
 #[derive(Clone, Copy)]
 struct Run {
-    /// Of the rounded key, which is never negative: they compare as it does.
+    /// Bits of the rounded key, which is never negative: they compare as the key does.
     bits: u64,
-    /// Where the first one is among all sequences.
+    /// Position of its first job in all sequences.
     start: u32,
     len: u32,
 }
 
-/// A job of which the rounded key does not tell the place.
+/// A job whose place is not decided by the rounded key.
 #[derive(Clone, Copy)]
 struct Tied {
     rounded: f64,
     latest: Stamp,
     child: Child,
-    /// Where it is among all sequences.
+    /// Its position in all sequences.
     at: usize,
 }
 
-/// Appends what a run has; most have one job.
+/// Appends the elements of a run; most runs have one job.
 #[inline]
 fn append<T: Copy>(to: &mut Vec<T>, from: &[T], run: Run) {
     match run.len {
@@ -99,7 +99,7 @@ impl Run {
 }
 
 impl<'a, T: Amount> Merger<'a, T> {
-    /// Of a step; `is_first`: there are none before; `goes_on`: there are others to come.
+    /// Merger of a step; `is_first`: the first step; `goes_on`: later steps follow.
     pub(super) fn new(
         (forest, used, jobs): (&'a Forest, &'a [u128], &'a JobColumns),
         sequences: Sequences<&'a [u32], &'a [T]>,
@@ -126,7 +126,7 @@ impl<'a, T: Amount> Merger<'a, T> {
         }
     }
 
-    /// Appends a sequence that is merged in a later step, and tells where it is now.
+    /// Appends a sequence that is merged in a later step, and returns its new range.
     pub(super) fn pass_on(&mut self, range: Range<usize>) -> Range<usize> {
         let start = self.merged.slots.len();
         let expected = self.sequences.expected.get(range.clone());
@@ -137,7 +137,7 @@ impl<'a, T: Amount> Merger<'a, T> {
         start..self.merged.slots.len()
     }
 
-    /// Merges the sequences below one parent, and tells where the merged one is.
+    /// Merges the sequences below one parent, and returns the range of the result.
     pub(super) fn merge(
         &mut self,
         parent: Option<u32>,
@@ -149,7 +149,7 @@ impl<'a, T: Amount> Merger<'a, T> {
         for one in siblings {
             self.add_runs(&one, &mut runs);
         }
-        // Those of a child stay as they are.
+        // Stable, so runs of a child keep their order.
         radix::sort(&mut runs, &mut spare, |run| run.bits);
         let is_unclear =
             |a: &Run, b: &Run| clearly(a.rounded(), b.rounded()) != Some(Ordering::Less);
@@ -164,8 +164,8 @@ impl<'a, T: Amount> Merger<'a, T> {
         start..self.merged.slots.len()
     }
 
-    /// Appends what a run has. As a call of its own it costs an interleaved order 1 to 4 % more time (both
-    /// versions of [`super::Line::ordered`] in turns in one process).
+    /// Appends the elements of a run. If it is not inlined, an interleaved order takes 1 to 4 %
+    /// more time (both versions of [`super::Line::ordered`] alternating in one process).
     #[inline(always)]
     fn append(&mut self, run: Run) {
         let (from, to) = (self.sequences, &mut self.merged);
@@ -179,7 +179,7 @@ impl<'a, T: Amount> Merger<'a, T> {
         }
     }
 
-    /// The keys of a child's jobs, and its runs.
+    /// Adds the keys of a child's jobs, and its runs.
     fn add_runs(&mut self, one: &Competitor, runs: &mut Vec<Run>) {
         let (forest, range) = (self.forest, one.range.clone());
         let (mut spent, rounding) = match one.child {
@@ -195,8 +195,8 @@ impl<'a, T: Amount> Merger<'a, T> {
         let mut spent_of = self.keys.spent.get_mut(range.clone());
         if let (Some(by), Some(spent_of)) = (rounding, &mut spent_of) {
             if by.is_finite() && all_grow(spent, expected) {
-                // By far the most. Looked at as all others, they cost an interleaved order 3 to 4 % more time (both
-                // versions of `Line::ordered` in turns in one process).
+                // The most frequent case. Without it, an interleaved order takes 3 to 4 % more time
+                // (both versions of `Line::ordered` alternating in one process).
                 let rows = range.zip(expected).zip(spent_of.iter_mut());
                 runs.extend(rows.map(|((at, expected), spent_of)| {
                     let before = spent;
@@ -247,7 +247,7 @@ impl<'a, T: Amount> Merger<'a, T> {
         }
     }
 
-    /// Appends the jobs of runs whose rounded keys do not tell them apart, in their order.
+    /// Appends the jobs of runs whose rounded keys are too close to decide, in their order.
     fn append_tied(&mut self, parent: Option<u32>, close: &[Run]) {
         let mut tied = Vec::new();
         for run in close {
@@ -266,7 +266,7 @@ impl<'a, T: Amount> Merger<'a, T> {
                 at,
             }));
         }
-        // Those of a child stay as they are.
+        // Stable, so jobs of a child keep their order.
         tied.sort_by(|a, b| {
             let ratio = |one: &Tied| {
                 let spent = self.keys.spent.get(one.at).map(|spent| spent.to_u128());
@@ -287,8 +287,8 @@ impl<'a, T: Amount> Merger<'a, T> {
     }
 }
 
-/// Whether each of some jobs, of which there is one at least, is expected to use something: then the ratio of
-/// their node grows with each of them, unless it is entitled to nothing.
+/// Returns true if each of the jobs, at least one, has expected use: then the ratio of their node
+/// grows with each job, unless it is entitled to nothing.
 #[inline]
 fn all_grow<T: Amount>(mut spent: T, expected: &[T]) -> bool {
     let grows = |expected: &T| {
@@ -299,7 +299,7 @@ fn all_grow<T: Amount>(mut spent: T, expected: &[T]) -> bool {
     !expected.is_empty() && expected.iter().all(grows)
 }
 
-/// What a child will have used, `spent` or what it used, over what it is entitled to.
+/// Use that a child will have reached (`spent`, or else its present use) over its entitlement.
 pub(super) fn ratio(forest: &Forest, used: &[u128], child: Child, spent: Option<u128>) -> Ratio {
     match child {
         Child::Own => Ratio::ZERO,
@@ -310,7 +310,8 @@ pub(super) fn ratio(forest: &Forest, used: &[u128], child: Child, spent: Option<
     }
 }
 
-/// Whether the ratio of a child is the same after both uses, of which the first one was before.
+/// Returns true if the ratio of a child is the same after both uses, `before` being the earlier
+/// one.
 #[inline]
 fn same_ratio<T: Amount>(forest: &Forest, child: Child, before: T, after: T) -> bool {
     match child {

@@ -1,14 +1,14 @@
-//! The jobs of one tier in their order, with all that tells where one more belongs.
+//! The jobs of one tier in their order, with the data to find the place of a new job.
 //!
-//! A job stands in a sequence on each level: that of its node, first come, first served; that of the
-//! node above, the merge of its children's; and so on up to the sequence of all. Its key in a merge
-//! is the ratio that the child will have reached when the job's turn comes. Of jobs with one key, a
-//! merge takes the older one of those that stand first in their children's sequences. That is the
-//! order by the oldest time up to which a child's sequence must have been taken: the latest one
-//! among those of its jobs with this key, up to the job. So a merge is a sort, by key and latest
-//! time. What is sorted are runs, the jobs of a child that have one key: where nothing is expected to
-//! be used, that is all of a child at once. Rounded keys are sorted first, and runs whose
-//! rounded keys are not clearly apart then by what decides.
+//! A job belongs to a sequence on each level: that of its node, first come, first served; that of
+//! the node above, which is the merge of its children's sequences; and so on up to the sequence of
+//! all jobs. Its key in a merge is the ratio that the child will have reached when the job's turn
+//! comes. Among jobs with one key, a merge takes the older of the jobs that are first in their
+//! children's sequences. That is the order by the oldest time up to which a child's sequence must
+//! have been taken: the latest time among the child's jobs with this key, up to the job. So a merge
+//! is a sort by key and latest time. It sorts runs, which are jobs of a child with one key: without
+//! expected use, all jobs of a child are one run. Rounded keys are sorted first; runs whose rounded
+//! keys are too close are then sorted by the exact keys.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,50 +20,49 @@ use super::ratio::Ratio;
 use super::rows::Level;
 use super::runs::{Competitor, Merger, Sequences, ratio};
 
-/// Jobs of one tier, by slot: node by node, as they came.
+/// Jobs of one tier, by slot: node by node, in order of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Tier {
-    /// What nodes will have used when the first of these jobs is taken.
+    /// Use of nodes when the first of these jobs is taken.
     used: Arc<Vec<u128>>,
     pub(super) jobs: JobColumns,
     /// All slots.
     slots: Vec<u32>,
-    /// Where each node's jobs begin, and behind all of them their end.
+    /// Start of each node's jobs, followed by the end of all.
     starts: Vec<u32>,
     /// The merges, the deepest first.
     merges: Vec<Merge>,
 }
 
-/// The merges of one step: of sequences below several parents, none of which is below another.
+/// The merges of one step: sequences below several parents, none of which is below another.
 #[derive(Clone, Debug)]
 pub(super) struct Merge {
     /// See [`Forest::step`].
     step: u32,
-    /// Slots, parent by parent, in their order; behind them those of merges to come.
+    /// Slots, parent by parent, in their order; after them the slots of later steps.
     order: Vec<u32>,
-    /// By slot: where it is in `order`.
+    /// Place in `order`, by slot.
     places: Vec<u32>,
-    /// By place before the merge ([`Tier::place_before`]), what the child will have used; empty where no
-    /// job is expected to use anything.
+    /// Use that the child will have reached, by place before the merge ([`Tier::place_before`]);
+    /// empty if no job has expected use.
     spent: Amounts,
-    /// By place before the merge, the slot with the latest time; empty where that is each job's own.
+    /// Slot with the latest time, by place before the merge; empty if that is always the job's own.
     latest: Vec<u32>,
-    /// Where the sequence of each parent is in `order`, ascending by parent; `None`: of all.
+    /// Range of each parent's sequence in `order`, ascending by parent; `None`: that of all jobs.
     by_parent: Vec<(Option<u32>, Range<usize>)>,
 }
 
-/// A place in a sequence, and what its child will have used up to there.
+/// A place in a sequence, and what its child will have used up to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) ratio: Ratio,
-    /// The latest time of those with this ratio.
+    /// Latest time of the jobs with this ratio.
     pub(super) latest: Stamp,
 }
 
 impl Tier {
-    /// Orders those of the `jobs` that `rows` lists, and puts the list in the order of slots;
-    /// `interleaves`: by what they are expected to use, too. No two ids are equal, and no node with
-    /// jobs is [mixed](Forest::is_mixed).
+    /// Orders the `jobs` listed in `rows`, and puts `rows` in the order of slots. `interleaves`:
+    /// expected use counts too. Ids are unique, and no node with jobs is [mixed](Forest::is_mixed).
     pub(super) fn new(
         forest: &Forest,
         used: Arc<Vec<u128>>,
@@ -111,8 +110,9 @@ impl Tier {
     /// Merges the sequences of all nodes, step by step.
     fn merge_all<T: Amount>(&mut self, forest: &Forest) {
         if forest.level == Level::Leaf {
-            // One merge of all. Collected first, and parted by parent, the sequences of nodes cost an interleaved
-            // order 8 to 9 % more time (both versions of `Line::ordered` in turns in one process).
+            // One merge of all. If the sequences of nodes are first collected and grouped by
+            // parent, an interleaved order takes 8 to 9 % more time (both versions of
+            // `Line::ordered` alternating in one process).
             let all = |merger: &mut Merger<'_, T>| merger.merge(None, self.by_node(forest));
             let (merge, _) = self.merge(forest, 0, &[], |merger| vec![(None, all(merger))]);
             self.merges.push(merge);
@@ -121,8 +121,8 @@ impl Tier {
         let mut expected: Vec<T> = Vec::new();
         let mut waiting: Vec<Competitor> = self.by_node(forest).collect();
         while let Some(step) = waiting.iter().map(|one| one.step).max() {
-            // Parted where all are of one step, too, an interleaved order takes 3 to 5 % more time (both
-            // versions of `Line::ordered` in turns in one process).
+            // If sequences are grouped even when all belong to one step, an interleaved order takes
+            // 3 to 5 % more time (both versions of `Line::ordered` alternating in one process).
             let is_now = |one: &Competitor| one.step == step;
             let (mut now, later): (Vec<_>, Vec<_>) = match waiting.iter().all(is_now) {
                 true => (waiting, Vec::new()),
@@ -149,9 +149,9 @@ impl Tier {
         }
     }
 
-    /// The merges of one step, behind those that there are, and in their order what jobs are expected to use, if
-    /// others are to come. `expected`: what it was before; of the first step nothing. `run` makes them, and tells
-    /// where the sequence of each parent is.
+    /// Appends the merges of one step. Returns the expected use of jobs in their new order if later
+    /// steps follow. `expected`: expected use before the step; nothing for the first step. `run`
+    /// does the merges and returns the range of each parent's sequence.
     fn merge<T: Amount>(
         &self,
         forest: &Forest,
@@ -162,8 +162,8 @@ impl Tier {
         let before = self.merges.last();
         let sequences = Sequences {
             slots: before.map_or(&*self.slots, |merge| &merge.order),
-            // Copied from there first, they cost an interleaved order 0 to 4 % more time (both versions of
-            // `Line::ordered` in turns in one process).
+            // If they are copied from there first, an interleaved order takes 0 to 4 % more time
+            // (both versions of `Line::ordered` alternating in one process).
             expected: match before {
                 Some(_) => expected,
                 None => T::kept(&self.jobs.expected),
@@ -196,13 +196,13 @@ impl Tier {
         self.merges.last().map_or(&[], |merge| &merge.order)
     }
 
-    /// Where the job in a slot is in [`Tier::order`].
+    /// Place of the job in a slot in [`Tier::order`].
     pub(super) fn place(&self, slot: u32) -> usize {
         let last = self.merges.last().expect("a merge of all");
         last.places[slot as usize] as usize
     }
 
-    /// What nodes will have used when all these jobs are taken.
+    /// Use of nodes when all these jobs have been taken.
     pub(super) fn used_after(&self, forest: &Forest) -> Arc<Vec<u128>> {
         if self.jobs.expected.is_default() {
             return Arc::clone(&self.used);
@@ -220,7 +220,7 @@ impl Tier {
         Arc::new(used)
     }
 
-    /// The jobs of each node as a sequence that is to be merged.
+    /// The jobs of each node, as a sequence that must be merged.
     fn by_node(&self, forest: &Forest) -> impl Iterator<Item = Competitor> {
         let nodes = (0..).zip(self.starts.windows(2));
         let ranges = nodes.map(|(node, pair)| (node, pair[0] as usize..pair[1] as usize));
@@ -236,7 +236,7 @@ impl Tier {
         })
     }
 
-    /// The slots of a node's own jobs, as they came.
+    /// Slots of a node's own jobs, in order of arrival.
     pub(super) fn of_node(&self, node: u32) -> &[u32] {
         let node = node as usize;
         &self.slots[self.starts[node] as usize..self.starts[node + 1] as usize]
@@ -246,7 +246,7 @@ impl Tier {
         self.merges.iter().find(|merge| merge.step == step)
     }
 
-    /// The merge of a step, and where the job in a slot stood before it.
+    /// The merge of a step, and the place before it of the job in a slot.
     fn place_before(&self, step: u32, slot: u32) -> (&Merge, u32) {
         let at = self.merges.iter().position(|merge| merge.step == step);
         let at = at.expect("a merge with this job");
@@ -255,7 +255,7 @@ impl Tier {
         (&self.merges[at], place)
     }
 
-    /// The slots below a parent in their order; `None`: those of all.
+    /// Slots below a parent in their order; `None`: those of all jobs.
     pub(super) fn below(&self, step: u32, parent: Option<u32>) -> &[u32] {
         let Some(merge) = self.at_step(step) else {
             return &[];
@@ -263,13 +263,13 @@ impl Tier {
         &merge.order[merge.range(parent)]
     }
 
-    /// Where a slot is in [`Tier::below`].
+    /// Place of a slot in [`Tier::below`].
     pub(super) fn place_below(&self, step: u32, parent: Option<u32>, slot: u32) -> usize {
         let merge = self.at_step(step).expect("a merge with this job");
         merge.places[slot as usize] as usize - merge.range(parent).start
     }
 
-    /// What competes for the job in a slot below a parent, in the merges of a step.
+    /// The key of the job in a slot below a parent, in the merges of a step.
     pub(super) fn point(
         &self,
         forest: &Forest,
@@ -288,8 +288,8 @@ impl Tier {
         }
     }
 
-    /// What a child will have used before a job that comes behind the one in the slot `behind`;
-    /// `None`: first of all.
+    /// Use of a child before a job that follows the job in the slot `behind`; `None`: before the
+    /// child's first job.
     pub(super) fn spent(&self, step: u32, child: Child, behind: Option<u32>) -> u128 {
         match (child, behind) {
             (Child::Own, _) => 0,
@@ -313,8 +313,8 @@ impl Merge {
     }
 }
 
-/// Sorts jobs by node and, within one, as they came: puts `rows` in that order, and gives where each node's
-/// jobs begin, behind all of them their end, and of each job its node and when it came.
+/// Sorts jobs by node and, within a node, by arrival: puts `rows` in that order, and returns the
+/// start of each node's jobs, followed by the end of all, and the node and stamp of each job.
 fn sort_by_node(
     forest: &Forest,
     rows: &mut [u32],
@@ -327,8 +327,9 @@ fn sort_by_node(
     for node in 0..forest.len() {
         starts[node + 1] += starts[node];
     }
-    // Only what the caches hold is written at random: with all that is read of a job in one row, an order
-    // takes 3 to 10 % more time (both versions of `Line::ordered` in turns in one process).
+    // Random writes go only to data that fits the caches. If all data of a job is read into one
+    // row, an order takes 3 to 10 % more time (both versions of `Line::ordered` alternating in one
+    // process).
     let mut next = starts.clone();
     let [mut sorted, mut nodes] = [(); 2].map(|()| vec![0_u32; rows.len()]);
     for row in &*rows {
@@ -349,9 +350,9 @@ fn sort_by_node(
             false => rows.is_sorted_by_key(|row| jobs.within(*row)),
         };
         if !as_they_came {
-            // Compared in the columns of all jobs instead, an order of a million jobs of 100,000 users, whose ids
-            // do not ascend as they came, takes 29 % more time (both versions of `Line::ordered` in turns in one
-            // process).
+            // If rows are compared in the columns of all jobs instead, an order of a million jobs
+            // of 100,000 users, whose ids do not ascend with arrival, takes 29 % more time (both
+            // versions of `Line::ordered` alternating in one process).
             let own = rows.iter().zip(&*stamps);
             sorted.clear();
             sorted.extend(own.map(|(row, stamp)| (jobs.nices.get(*row), *stamp, *row)));

@@ -1,7 +1,7 @@
-//! Where one more job belongs, found by walking along those that stand in line.
+//! Finds the place of a new job by walking along the jobs in line.
 //!
-//! That is for trees in which a node competes with nodes below it: there a key depends on how many
-//! jobs of others were taken. For all other trees see [`super::tier`].
+//! For trees in which a node competes with nodes below it: there a key depends on how many jobs of
+//! other nodes were taken. For all other trees see [`super::tier`].
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use super::line::{Neighbours, Placed};
 use super::ratio::Ratio;
 use super::rows::Job;
 
-/// Jobs in their order, to which single ones come.
+/// Jobs in their order, to which single jobs are added.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     tree: Arc<Forest>,
-    /// What nodes used.
+    /// Use of each node.
     used: Arc<Vec<u128>>,
     /// First to last.
     jobs: Vec<Placed>,
 }
 
 impl Walk {
-    /// Jobs that stand in their order, first to last.
+    /// Jobs that are already in order, first to last.
     pub(super) fn new(tree: Arc<Forest>, used: Arc<Vec<u128>>, jobs: Vec<Placed>) -> Walk {
         Walk { tree, used, jobs }
     }
@@ -31,7 +31,7 @@ impl Walk {
         &self.jobs
     }
 
-    /// Takes a job out of the line; `None`: it is not there. Takes time in O(n).
+    /// Takes a job out of the line; `None` if it is not there. Takes time in O(n).
     pub(super) fn remove(&mut self, id: u64) -> Option<Placed> {
         let at = self.jobs.iter().position(|placed| placed.job.id == id)?;
         Some(self.jobs.remove(at))
@@ -49,10 +49,10 @@ impl Walk {
         number
     }
 
-    /// Where a job belongs.
+    /// Place of a job.
     ///
-    /// As long as it is not taken, the others are taken as without it. So from its node up to the
-    /// level it is enough to find the first job of each sequence that it comes before.
+    /// As long as it is not taken, the others are taken as without it. So it is enough to find,
+    /// from its node up to the level, the first job of each sequence that it comes before.
     fn place(&self, job: &Job) -> usize {
         let start = self.jobs.partition_point(|one| one.job.tier > job.tier);
         let end = self.jobs.partition_point(|one| one.job.tier >= job.tier);
@@ -70,8 +70,8 @@ impl Walk {
         start + before
     }
 
-    /// How many jobs below `parent` are taken before the one that has `before` others before it
-    /// below `child`.
+    /// Number of jobs below `parent` that are taken before the job that has `before` others before
+    /// it below `child`.
     fn place_below(
         &self,
         tier: &[Placed],
