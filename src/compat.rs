@@ -1,4 +1,4 @@
-//! Whose behaviour a computation follows.
+//! The behaviour that a computation follows.
 
 mod releases;
 
@@ -44,11 +44,11 @@ impl fmt::Display for Release {
 /// `compat=` of `PriorityParameters`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Compat {
-    /// What Slurm's documentation states (the default).
+    /// Slurm's documentation (the default).
     #[default]
     Documented,
-    /// What `priority/multifactor` of that release computes on x86-64, its defects included,
-    /// its memory errors excluded.
+    /// Results of `priority/multifactor` of that release on x86-64, including its defects, except
+    /// its memory errors.
     Slurm(Release),
 }
 
@@ -58,7 +58,7 @@ impl Compat {
         matches!(self, Compat::Slurm(_))
     }
 
-    /// What is so in the release that is followed; `None` where none is.
+    /// Facts of the release that is followed; `None` if no release is followed.
     pub const fn facts(self) -> Option<Facts> {
         match self {
             Compat::Documented => None,

@@ -1,17 +1,17 @@
 //! A binary floating-point number with a 64-bit mantissa.
 //!
-//! Slurm keeps usage in x86-64's `long double`. [`Extended`] carries such a number without loss
-//! and computes with it in whole-number arithmetic, each operation rounded to nearest, ties to
-//! even, as the x87 unit does; so every machine gets the same answer, x86-64 or not.
+//! Slurm keeps usage in x86-64's `long double`. [`Extended`] stores such a number without loss and
+//! computes with it in integer arithmetic. Each operation is rounded to nearest, ties to even, as
+//! in the x87 unit, so every machine gets the same result, x86-64 or not.
 //!
-//! The range is the x87 unit's as well: results above about 1.19e4932 become infinite, results
-//! below about 3.36e-4932 lose bits gradually and vanish below 1.8e-4951.
+//! The range is also that of the x87 unit: results above about 1.19e4932 become infinite, results
+//! below about 3.36e-4932 lose bits gradually and become 0 below 1.8e-4951.
 //!
-//! Two things differ from the x87 unit, both on purpose:
-//! * there is no NaN. An operation without a meaning (infinity - infinity, 0 * infinity, 0 / 0,
-//!   infinity / infinity) gives [`Extended::ZERO`], so that nothing downstream has to order what
+//! Two differences from the x87 unit are deliberate:
+//! * there is no NaN. An undefined operation (infinity - infinity, 0 * infinity, 0 / 0,
+//!   infinity / infinity) gives [`Extended::ZERO`], so that no later code has to order a value that
 //!   has no order;
-//! * zero has no sign. A quotient by zero takes the sign of the dividend.
+//! * zero has no sign. A quotient with divisor 0 has the sign of the dividend.
 
 mod arithmetic;
 mod decimal;
@@ -33,7 +33,7 @@ const MIN_EXPONENT: i32 = -16382;
 
 /// A signed number `mantissa * 2^(exponent - 63)`, or an infinity. Never NaN.
 ///
-/// Numbers order as numbers: -infinity, negative numbers, zero, positive numbers, infinity.
+/// Order: -infinity, negative numbers, zero, positive numbers, infinity.
 ///
 /// ```
 /// use fairtree::extended::Extended;
@@ -107,7 +107,7 @@ impl Extended {
         Some(number.with_sign(negative))
     }
 
-    /// The nearest `f64`, ties to even; infinite when too large for one.
+    /// The nearest `f64`, ties to even; infinite if too large for an `f64`.
     pub fn to_f64(self) -> f64 {
         let magnitude = if self.is_infinite() || self.exponent > 1023 {
             f64::INFINITY
@@ -125,13 +125,13 @@ impl Extended {
         let drop = 11 + (-1022 - self.exponent).max(0) as u32;
         let kept = round_off(u128::from(self.mantissa), drop) as u64;
         let field = (self.exponent + 1023).max(1) as u64;
-        // The implicit top bit, and a carry out of rounding, add to the exponent field by
-        // themselves: `kept` counts units of the smallest bit.
+        // The implicit top bit, and a carry from rounding, are added to the exponent field: `kept`
+        // counts units of the smallest bit.
         f64::from_bits(((field - 1) << 52) + kept)
     }
 
-    /// The whole part: rounded towards zero. 0 for negative numbers, `u64::MAX` for those from
-    /// 2^64 up and for infinity.
+    /// The whole part, rounded towards zero. 0 for negative numbers; `u64::MAX` for 2^64, larger
+    /// numbers and infinity.
     pub fn to_u64_truncated(self) -> u64 {
         if self.negative || self.exponent < 0 {
             0
@@ -183,10 +183,10 @@ impl Extended {
         }
     }
 
-    /// Ascends with the number without its sign.
+    /// Sort key of the magnitude.
     #[inline]
     fn size(&self) -> u128 {
-        // Zero's exponent says nothing of its size.
+        // The exponent of zero has no meaning.
         let exponent = if self.is_zero() {
             0
         } else {
@@ -195,7 +195,7 @@ impl Extended {
         u128::from(exponent) << 64 | u128::from(self.mantissa)
     }
 
-    /// The number times a power of two, where the result needs no rounding.
+    /// The number times a power of two, if the result needs no rounding.
     const fn scaled(self, power: i32) -> Extended {
         if self.mantissa == 0 {
             return self;
@@ -206,7 +206,7 @@ impl Extended {
         }
     }
 
-    /// The number with this sign; zero keeps none.
+    /// The number with this sign; zero has none.
     const fn with_sign(self, negative: bool) -> Extended {
         Extended {
             negative: negative && !self.is_zero(),

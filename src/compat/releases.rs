@@ -1,5 +1,5 @@
-//! What differs between releases of Slurm, as far as Rust asks: one table. `c_shim/release.h` is
-//! the one for C.
+//! Differences between releases of Slurm that matter to Rust code, in one table. `c_shim/release.h`
+//! has those for C.
 
 use super::Release;
 
@@ -7,39 +7,39 @@ use super::Release;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct Facts {
-    /// The node count of a job larger than the cluster wraps in its size factor, which is worked
-    /// out for an empty cluster, too (before 23.02).
+    /// The node count of a job larger than the cluster wraps in its size factor, which is also
+    /// computed for an empty cluster (before 23.02).
     pub nodes_wrap: bool,
-    /// `PriorityType` is `priority/multifactor` unless slurm.conf says otherwise, and no longer
-    /// `priority/basic` (from 23.11).
+    /// The default of `PriorityType` is `priority/multifactor` instead of `priority/basic` (from
+    /// 23.11).
     pub multifactor_by_default: bool,
-    /// slurmctld lists associations by their lineage, not by name (from 23.11).
+    /// slurmctld lists associations by lineage instead of by name (from 23.11).
     pub lists_by_lineage: bool,
     /// `scontrol reconfigure` restarts slurmctld (from 23.11).
     pub reconfigure_restarts: bool,
     /// slurmd wants cgroups unless cgroup.conf says otherwise (from 23.11).
     pub slurmd_wants_cgroups: bool,
-    /// sprio shows accounts and QOS, and looks up by itself what is asked for (from 24.05).
+    /// sprio shows accounts and QOS, and filters the rows itself (from 24.05).
     pub sprio_names_qos: bool,
-    /// Run-seconds are also counted per user and per account of a QOS (from 24.05).
+    /// Run-seconds are also counted per user and per account in a QOS (from 24.05).
     pub run_secs_each: bool,
     /// A job may have a list of QOS (from 24.11).
     pub qos_lists: bool,
-    /// PriorityFlags knows `MAX_TRES_GRES` (from 25.05).
+    /// PriorityFlags supports `MAX_TRES_GRES` (from 25.05).
     pub max_tres_gres: bool,
-    /// slurmctld does not start again without `assoc_usage` and some other files, which it first
-    /// writes after five minutes (from 25.05).
+    /// slurmctld does not restart without `assoc_usage` and some other files, which it writes for
+    /// the first time after five minutes (from 25.05).
     pub needs_usage_file: bool,
     /// `scontrol show config` shows any `NO_NORMAL_…` flag as `NO_NORMAL_ALL` (before 25.11).
     pub merges_no_normal: bool,
-    /// sshare prints a FairShare for accounts, too, outside Fair Tree (before 25.11).
+    /// sshare also prints a FairShare for accounts outside Fair Tree (before 25.11).
     pub sshare_rates_accounts: bool,
-    /// Jobs are priced with the fair-share factor that the association's record keeps (from 25.11).
+    /// Jobs are priced with the fair-share factor in the association's record (from 25.11).
     pub prices_from_record: bool,
 }
 
 impl Release {
-    /// What is so in this release. Releases before 22.05 count as 22.05, those after 26.05 as that.
+    /// Facts of this release. Releases before 22.05 count as 22.05, those after 26.05 as 26.05.
     pub const fn facts(self) -> Facts {
         Facts {
             nodes_wrap: !self.is_from(23, 2),
@@ -58,7 +58,7 @@ impl Release {
         }
     }
 
-    /// Of this year and month, or later.
+    /// Returns true for this year and month, or later.
     const fn is_from(self, major: u8, minor: u8) -> bool {
         self.major > major || self.major == major && self.minor >= minor
     }

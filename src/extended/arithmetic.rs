@@ -1,4 +1,4 @@
-//! The four operations, each exact before its one rounding.
+//! The four operations, each exact before its single rounding.
 
 use std::cmp::Ordering;
 use std::iter::Sum;
@@ -6,13 +6,13 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 use super::{Extended, MAX_EXPONENT, MIN_EXPONENT, round_off};
 
-/// What is cut off a mantissa, where it is just half of the last bit.
+/// The cut-off part of a mantissa if it is exactly half of the last bit.
 const TIE: u64 = 1 << 63;
 
 /// The number `wide * 2^(top - 127)`, a little larger if `sticky`, rounded to nearest even.
 ///
-/// With `sticky`, `wide` must have at least 66 significant bits, so that what was cut off cannot
-/// be a tie.
+/// With `sticky`, `wide` must have at least 66 significant bits, so that the cut-off part cannot be
+/// a tie.
 pub(super) fn rounded(negative: bool, wide: u128, top: i32, sticky: bool) -> Extended {
     if wide == 0 {
         return Extended::ZERO;
@@ -22,7 +22,7 @@ pub(super) fn rounded(negative: bool, wide: u128, top: i32, sticky: bool) -> Ext
     rounded_bits(negative, bits, top - shift as i32)
 }
 
-/// [`rounded`] of a number that has one of its upper two bits set, as products and sums have.
+/// [`rounded`] for a number with one of its upper two bits set, as in products and sums.
 #[inline(always)]
 fn rounded_high(negative: bool, wide: u128, top: i32, sticky: bool) -> Extended {
     debug_assert!(wide >> 126 != 0);
@@ -37,12 +37,12 @@ fn rounded_bits(negative: bool, bits: u128, exponent: i32) -> Extended {
     if !(MIN_EXPONENT..MAX_EXPONENT).contains(&exponent) {
         return rounded_at_ends(negative, bits, exponent);
     }
-    // All 64 bits are kept, and a carry leads to no infinity.
+    // All 64 bits are kept, and a carry cannot lead to infinity.
     let (mantissa, rest) = ((bits >> 64) as u64, bits as u64);
     rounded_up(negative, mantissa, exponent, rest > TIE - (mantissa & 1))
 }
 
-/// The number `mantissa * 2^(exponent - 63)`, or, with `up`, one more in its last bit.
+/// The number `mantissa * 2^(exponent - 63)`; with `up`, its last bit plus one.
 #[inline(always)]
 fn rounded_up(negative: bool, mantissa: u64, exponent: i32, up: bool) -> Extended {
     let (mantissa, carry) = mantissa.overflowing_add(u64::from(up));
@@ -53,7 +53,7 @@ fn rounded_up(negative: bool, mantissa: u64, exponent: i32, up: bool) -> Extende
     }
 }
 
-/// [`rounded_bits`] where fewer bits may be kept, or none.
+/// [`rounded_bits`] near the ends of the range, where fewer bits or none may be kept.
 #[cold]
 fn rounded_at_ends(negative: bool, bits: u128, exponent: i32) -> Extended {
     let drop = 64 + (MIN_EXPONENT - exponent).max(0);
@@ -101,7 +101,7 @@ impl Extended {
             let up = rest > to_next - T::from(quotient & 1 == 1);
             return rounded_up(negative, quotient, exponent, up);
         }
-        // Below the quotient only this matters: nothing, less than half, half, or more.
+        // Below the quotient only this matters: 0, less than half, half, or more than half.
         let below: u128 = match rest.cmp(&to_next) {
             Ordering::Less if rest == T::from(false) => 0,
             Ordering::Less => 1 << 62,
@@ -135,12 +135,12 @@ impl Extended {
         if large.negative == small.negative {
             return rounded_high(large.negative, a + b, top, lost);
         }
-        // What was lost belongs to the subtrahend: borrow one, and the rest is positive.
+        // The lost bits belong to the subtrahend: borrow one, so that the rest is positive.
         rounded(large.negative, a - b - u128::from(lost), top, lost)
     }
 
-    /// The quotient of two numbers. `divide` finds that of `(high, low)`, a number of 128 bits,
-    /// and the divisor's mantissa, which is above `high`; and its rest.
+    /// The quotient of two numbers. `divide` returns the quotient of `(high, low)`, a number of 128
+    /// bits, by the divisor's mantissa, which is above `high`, and the remainder.
     #[inline(always)]
     pub(super) fn divided_by(
         self,
@@ -167,7 +167,7 @@ impl Extended {
         Extended::from_quotient(negative, quotient, (rest, other.mantissa), exponent)
     }
 
-    /// The sum where one number has no digits.
+    /// The sum if one of the numbers has no digits.
     #[cold]
     fn add_special(self, other: Extended) -> Extended {
         match (self.is_infinite(), other.is_infinite()) {
@@ -243,7 +243,7 @@ impl Div for Extended {
         self.divided_by(other, |high, low| {
             let dividend = u128::from(high) << 64 | u128::from(low);
             let quotient = (dividend / u128::from(divisor)) as u64;
-            // It fits, though what it is computed from does not.
+            // The quotient fits, although intermediate values do not.
             (quotient, low.wrapping_sub(quotient.wrapping_mul(divisor)))
         })
     }
@@ -276,7 +276,7 @@ impl DivAssign for Extended {
 }
 
 impl Sum for Extended {
-    /// Added from the first to the last, each sum rounded.
+    /// Adds from the first to the last; each sum is rounded.
     fn sum<I: Iterator<Item = Extended>>(numbers: I) -> Extended {
         numbers.fold(Extended::ZERO, Add::add)
     }
@@ -311,13 +311,13 @@ mod tests {
         let big = top + top;
         assert_eq!(big + int(1), big);
         assert_eq!(big + int(3), big + int(4));
-        // One more than a tie, by the smallest of numbers, rounds up.
+        // A tie plus the smallest number rounds up.
         assert_eq!(big + (int(1) + ext(1e-10)), big + int(2));
         // Just below a power of two the spacing is half as wide.
         assert_eq!(big - ext(0.5), big);
         assert_ne!(big - ext(0.75), big);
         assert_eq!(int(1) - ext(1e-300), int(1));
-        // (2^64 - 1)^2 = 2^128 - 2^65 + 1, whose nearest is 2^128 - 2^65.
+        // (2^64 - 1)^2 = 2^128 - 2^65 + 1; the nearest is 2^128 - 2^65.
         let max = int(u64::MAX);
         assert_eq!(max * max, (max - Extended::ONE) * big);
     }

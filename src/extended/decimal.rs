@@ -1,4 +1,4 @@
-//! Decimal output, as C prints a `long double`.
+//! Decimal output in the format in which C prints a `long double`.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use super::Extended;
 const CHUNK: u64 = 10_000_000_000_000_000_000;
 const CHUNK_DIGITS: usize = 19;
 
-/// Decimals printed where none are asked for, as `%Lf` does.
+/// Number of decimals if no precision is given, as for `%Lf`.
 const DEFAULT_DECIMALS: usize = 6;
 
-/// A whole number of any size, 64 bits a limb, lowest first.
+/// A whole number of any size, 64 bits per limb, lowest first.
 struct Natural(Vec<u64>);
 
 impl Natural {
@@ -130,7 +130,7 @@ impl Extended {
     }
 }
 
-/// As C's `%.*Lf`: six decimals unless the format gives a precision, rounded correctly from the
+/// As C's `%.*Lf`: six decimals unless the format gives a precision, correctly rounded from the
 /// exact value, ties to even; `inf` and `-inf`. Width, sign and fill work as for Rust's numbers.
 ///
 /// ```

@@ -1,18 +1,18 @@
-//! Dividing many numbers by the same one.
+//! Division of many numbers by the same one.
 
 use std::ops::Div;
 
 use super::Extended;
 
-/// A number that others are divided by: `a / Divisor::new(b)` is `a / b`, to the last bit, without
-/// the slow instruction that divides.
+/// A divisor of many numbers: `a / Divisor::new(b)` equals `a / b` to the last bit, without the
+/// slow division instruction.
 ///
 /// Source: N. Möller, T. Granlund, "Improved Division by Invariant Integers", IEEE Transactions on
 /// Computers 60 (2011), algorithm 4.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Divisor {
     number: Extended,
-    /// `(2^128 - 1) / mantissa - 2^64`; 0 where there are no digits to divide by.
+    /// `(2^128 - 1) / mantissa - 2^64`; 0 if the divisor has no digits.
     reciprocal: u64,
 }
 
@@ -21,7 +21,7 @@ impl Divisor {
         let reciprocal = u128::MAX.checked_div(number.mantissa.into()).unwrap_or(0);
         Divisor {
             number,
-            // The quotient has 65 bits, of which the first one is left out.
+            // The quotient has 65 bits; the first is left out.
             reciprocal: reciprocal as u64,
         }
     }
@@ -30,7 +30,7 @@ impl Divisor {
         self.number
     }
 
-    /// A whole number over this one, which is finite and above 0, rounded once.
+    /// A whole number divided by this one, which is finite and above 0; rounded once.
     #[inline]
     pub(crate) fn of_whole(&self, whole: u128) -> Extended {
         if whole == 0 {
@@ -39,7 +39,7 @@ impl Divisor {
         let divisor = self.number.mantissa;
         let zeros = whole.leading_zeros();
         let shifted = whole << zeros;
-        // One digit more, where the first ones are not below the divisor.
+        // One more digit if the first ones are not below the divisor.
         let more = u32::from((shifted >> 64) as u64 >= divisor);
         let dividend = shifted >> more;
         let (quotient, rest) = self.quotient((dividend >> 64) as u64, dividend as u64);
@@ -53,7 +53,7 @@ impl Divisor {
         )
     }
 
-    /// `(high * 2^64 + low) / mantissa` and the rest, for a `high` below the mantissa.
+    /// `(high * 2^64 + low) / mantissa` and the remainder; `high` is below the mantissa.
     #[inline(always)]
     fn quotient(&self, high: u64, low: u64) -> (u64, u64) {
         let divisor = self.number.mantissa;
@@ -61,7 +61,7 @@ impl Divisor {
         let estimate = u128::from(self.reciprocal) * u128::from(high) + dividend;
         let quotient = ((estimate >> 64) as u64).wrapping_add(1);
         let rest = low.wrapping_sub(quotient.wrapping_mul(divisor));
-        // As often as not it is one too large: no branch.
+        // Too large by one in half of all cases, so no branch is used.
         let above = u64::from(rest > estimate as u64);
         let quotient = quotient.wrapping_sub(above);
         let rest = rest.wrapping_add(divisor & above.wrapping_neg());
@@ -76,7 +76,7 @@ impl Divisor {
 impl Div<Divisor> for Extended {
     type Output = Extended;
 
-    /// As division by the number.
+    /// Equals the division by the number.
     #[inline]
     fn div(self, other: Divisor) -> Extended {
         self.divided_by(other.number, |high, low| other.quotient(high, low))
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// Each often at an end of its range: there an estimate goes wrong.
+    /// Often a number at an end of its range, where an estimate goes wrong.
     fn digits() -> impl Strategy<Value = u64> {
         let ends = [1 << 63, (1 << 63) + (1 << 32), u64::MAX - 2];
         let near = (prop::sample::select(ends.to_vec()), 0..3_u64).prop_map(|(end, by)| end + by);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     proptest! {
-        /// The digits of the exact quotient, by whole numbers of any size.
+        /// Compares with the digits of the exact quotient, computed in whole numbers of any size.
         #[test]
         fn whole_numbers_are_rounded_once(
             whole in (1..u128::MAX, 0..128_u32).prop_map(|(whole, shift)| (whole >> shift).max(1)),

@@ -1,7 +1,7 @@
 //! Logarithm, power of two and power, the same on every machine.
 //!
-//! A host's `log` and `pow` differ from one C library to the next in their last bit; these do
-//! not, and err by far less than an `f64` can show.
+//! A host's `log` and `pow` differ in the last bit between C libraries; these do not, and their
+//! errors are far smaller than the precision of an `f64`.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use super::Extended;
 const LN_2: u128 = 0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af;
 /// Fraction bits of the fixed-point numbers inside `ln`: enough for 16445 * ln 2 in an `i128`.
 const LN_BITS: u32 = 110;
-/// Terms of the logarithm's series: its argument's square stays below 2^-5.
+/// Terms of the logarithm's series: the square of its argument stays below 2^-5.
 const LN_TERMS: u128 = 25;
 /// `2^(i/64)` in units of 2^-63.
 const POWERS: [u64; 64] = powers();
@@ -48,7 +48,8 @@ const fn powers() -> [u64; 64] {
 impl Extended {
     /// Natural logarithm of a positive number, within 2^-100 (absolute) before its rounding.
     ///
-    /// Zero gives -infinity, infinity itself. Negative numbers, which have none, give zero.
+    /// Zero gives -infinity, infinity gives infinity. Negative numbers, which have no logarithm,
+    /// give zero.
     pub(crate) fn ln(self) -> Extended {
         if self.is_zero() {
             return -Extended::INFINITY;

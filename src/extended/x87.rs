@@ -1,4 +1,4 @@
-//! The 80 bits of an x87 register, for hosts whose `long double` it is.
+//! The 80 bits of an x87 register, for hosts that use it as `long double`.
 
 use super::{Extended, MAX_EXPONENT, MIN_EXPONENT};
 
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn other_encodings() {
         assert_eq!(Extended::from_x87(0, 0x8000), Some(Extended::ZERO));
-        // A pseudo-subnormal is the number that field 1 would name.
+        // A pseudo-subnormal has the value that it would have with exponent field 1.
         assert_eq!(Extended::from_x87(TOP, 0), Extended::from_x87(TOP, 1));
         assert_eq!(Extended::from_x87(TOP | 1, 0x7fff), None, "signalling NaN");
         assert_eq!(

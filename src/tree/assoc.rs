@@ -5,14 +5,14 @@ use std::fmt;
 /// An association's number, unique in a tree (Slurm's `assoc_id`).
 pub type AssocId = u32;
 
-/// The position of an association in its tree: the row it came in.
+/// Position of an association in its tree: the number of its row.
 ///
-/// Four bytes, and an `Option` of it as well.
+/// Takes four bytes, also as an `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AssocIndex(std::num::NonZeroU32);
 
 impl AssocIndex {
-    /// The position `index`; panics at `usize` values from `u32::MAX` on.
+    /// The position `index`; panics if `index` is `u32::MAX` or more.
     pub fn new(index: usize) -> AssocIndex {
         let plus_one = u32::try_from(index).ok().and_then(|i| i.checked_add(1));
         AssocIndex(
@@ -34,13 +34,13 @@ impl fmt::Debug for AssocIndex {
     }
 }
 
-/// What an association may claim of its parent.
+/// Claim of an association on its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shares {
     /// A count, compared with the counts of its siblings: 0..=[`Shares::MAX_RAW`].
     Raw(u32),
-    /// `FairShare=parent`. A user shares as its account does; an account stands aside, and its
-    /// children count as children of the nearest ancestor that does not.
+    /// `FairShare=parent`. A user shares as its account does. An account is skipped: its children
+    /// count as children of the nearest ancestor that has shares of its own.
     Parent,
 }
 
@@ -57,12 +57,12 @@ impl Shares {
     }
 }
 
-/// Whether an association is an account or a user in an account.
+/// Kind of an association: an account, or a user in an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssocKind {
     /// May have children.
     Account,
-    /// A leaf; users are what is ranked.
+    /// A leaf. Users are ranked.
     User,
 }
 
@@ -75,6 +75,6 @@ pub struct Assoc {
     pub parent: Option<AssocId>,
     /// Account or user; the root is an account.
     pub kind: AssocKind,
-    /// The root's own shares matter only to `compat=slurm`; `parent` is harmless there.
+    /// Shares. The root's own shares matter only to `compat=slurm`; `parent` has no effect there.
     pub shares: Shares,
 }

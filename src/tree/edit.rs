@@ -1,12 +1,12 @@
-//! Changes to a tree. A refused change leaves it as it was.
+//! Changes to a tree. A refused change leaves the tree unchanged.
 
 use super::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree, TreeError, check_shares};
 
 impl Tree {
-    /// Adds one association at the end. Its parent must be there; the first one is the root.
+    /// Adds one association at the end. Its parent must exist; the first association is the root.
     ///
     /// # Errors
-    /// As [`Tree::from_rows`], but for cycles, which cannot arise.
+    /// As [`Tree::from_rows`], except cycles, which cannot arise.
     pub fn add(&mut self, row: Assoc) -> Result<AssocIndex, TreeError> {
         let index = self.check_row(&row)?;
         let parent = self.find_parent(&row)?;
@@ -23,7 +23,7 @@ impl Tree {
         Ok(index)
     }
 
-    /// Gives an association other shares.
+    /// Changes the shares of an association.
     ///
     /// # Errors
     /// [`TreeError::UnknownId`], [`TreeError::SharesOutOfRange`].
@@ -46,7 +46,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Hangs an association with all below it under another account. Its position stays.
+    /// Moves an association, with all below it, under another account. Its position does not
+    /// change.
     ///
     /// # Errors
     /// [`TreeError::UnknownId`], [`TreeError::RootMoved`], [`TreeError::UnknownParent`],
@@ -78,9 +79,9 @@ impl Tree {
         Ok(())
     }
 
-    /// Removes an association without children; those behind it move up one position.
+    /// Removes an association without children; those after it move up one position.
     ///
-    /// Returns the position at which it stood. Takes time in proportion to the tree.
+    /// Returns its former position. Takes time in proportion to the size of the tree.
     ///
     /// # Errors
     /// [`TreeError::UnknownId`], [`TreeError::HasChildren`].

@@ -1,18 +1,18 @@
-//! Why rows are not a tree.
+//! Reasons why rows are not a tree.
 
 use super::{AssocId, Shares};
 
-/// Why rows are not a tree, or why an edit was refused. The tree is unchanged.
+/// Reason why rows are not a tree, or why an edit was refused. The tree is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// Two rows with one id.
+    /// Two rows have the same id.
     #[error("association {id} stands twice: an id may be used once")]
     DuplicateId {
         /// The id.
         id: AssocId,
     },
-    /// A parent that no row describes.
+    /// A parent is missing from the rows.
     #[error("association {id}: its parent {parent} is not in the tree")]
     UnknownParent {
         /// The child.
@@ -20,30 +20,30 @@ pub enum TreeError {
         /// The parent it names.
         parent: AssocId,
     },
-    /// Rows that are below themselves.
+    /// Rows are below themselves.
     #[error("association {id} is its own ancestor: parents must lead to the root")]
     Cycle {
-        /// The first row of those on the cycle.
+        /// The first row on the cycle.
         id: AssocId,
     },
-    /// Rows, but none without a parent.
+    /// There are rows, but none without a parent.
     #[error("no root: one association must have no parent")]
     NoRoot,
-    /// A second row without a parent.
+    /// There is a second row without a parent.
     #[error("association {id} has no parent, but {root} is the root already")]
     TwoRoots {
         /// The root that came first.
         root: AssocId,
-        /// The other.
+        /// The second one.
         id: AssocId,
     },
-    /// A root that is a user.
+    /// The root is a user.
     #[error("association {id} is a user without an account: the root must be an account")]
     RootIsUser {
         /// The user.
         id: AssocId,
     },
-    /// A user with something below it.
+    /// A user has something below it.
     #[error("association {id}: its parent {parent} is a user, and users have no children")]
     ParentIsUser {
         /// The child.
@@ -51,7 +51,7 @@ pub enum TreeError {
         /// The user it names as parent.
         parent: AssocId,
     },
-    /// More shares than Slurm can hold.
+    /// An association has more shares than Slurm can hold.
     #[error(
         "association {id}: {shares} shares, but at most {} are allowed",
         Shares::MAX_RAW
@@ -59,38 +59,38 @@ pub enum TreeError {
     SharesOutOfRange {
         /// The association.
         id: AssocId,
-        /// What was asked for.
+        /// The requested shares.
         shares: u32,
     },
-    /// An edit of a row that is not there.
+    /// An edited association does not exist.
     #[error("association {id} is not in the tree")]
     UnknownId {
         /// The id.
         id: AssocId,
     },
-    /// Removing an account that still has something below it.
+    /// A removed account still has associations below it.
     #[error("association {id} still has {children} children: remove or move them first")]
     HasChildren {
         /// The account.
         id: AssocId,
-        /// How many associations name it as parent.
+        /// Number of associations that name it as parent.
         children: usize,
     },
-    /// Moving the root.
+    /// The root cannot be moved.
     #[error("association {id} is the root and cannot be moved")]
     RootMoved {
         /// The root.
         id: AssocId,
     },
-    /// Moving an account below itself.
+    /// An account cannot be moved below itself.
     #[error("association {id} cannot be moved below itself: {parent} is below it")]
     BelowItself {
         /// The account.
         id: AssocId,
-        /// Where it was to go.
+        /// The requested parent.
         parent: AssocId,
     },
-    /// More rows than positions.
+    /// There are more rows than positions.
     #[error("too many associations: at most {limit} fit")]
     TooManyRows {
         /// The limit.

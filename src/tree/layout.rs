@@ -1,17 +1,17 @@
-//! What follows from parents and shares, computed once and kept until an edit.
+//! Data derived from parents and shares, computed once and kept until an edit.
 
 use super::{Assoc, AssocIndex, AssocKind, Shares};
 
 /// Lists of positions, one list per association, stored end to end.
 #[derive(Clone, Debug)]
 struct Lists {
-    /// Where each list starts in `items`; one more entry than lists.
+    /// Start of each list in `items`; one more entry than lists.
     starts: Vec<u32>,
     items: Vec<AssocIndex>,
 }
 
 impl Lists {
-    /// The members of each list, in order of position; `of` says whose list a member is in.
+    /// Members of each list, in order of position; `of` gives the list of each member.
     fn group(of: &[Option<AssocIndex>]) -> Lists {
         let mut starts = vec![0_u32; of.len() + 1];
         for owner in of.iter().flatten() {
@@ -70,7 +70,7 @@ pub(super) fn reachable(parents: &[Option<AssocIndex>], root: AssocIndex) -> Vec
 }
 
 impl Layout {
-    /// `parents_first` holds every row once.
+    /// Layout; `parents_first` holds every row once.
     pub(super) fn new(
         rows: &[Assoc],
         parents: &[Option<AssocIndex>],
@@ -81,7 +81,7 @@ impl Layout {
             fs_parents[at.get()] = parents[at.get()].map(|parent| {
                 match (rows[parent.get()].shares, fs_parents[parent.get()]) {
                     (Shares::Parent, Some(above)) => above,
-                    // A real account; or the root, which has nothing to stand aside for.
+                    // An account with shares of its own; or the root, which is never skipped.
                     _ => parent,
                 }
             });
@@ -125,7 +125,7 @@ impl Layout {
         self.user_count
     }
 
-    /// Follows a change of the shares of one association whose children stay where they are.
+    /// Applies a change of the shares of one association whose children stay in the same list.
     pub(super) fn change_shares(&mut self, index: AssocIndex, old: Shares, new: Shares) {
         if let Some(fs_parent) = self.fs_parents[index.get()] {
             let sum = &mut self.child_shares[fs_parent.get()];

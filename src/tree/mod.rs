@@ -1,11 +1,10 @@
-//! Who shares with whom: associations, shares, parents.
+//! Shares in a hierarchy: associations, shares, parents.
 //!
 //! A tree is built from rows in any order and can be edited. Positions ([`AssocIndex`]) are the
-//! order of the rows; where Slurm's own behaviour depends on sibling order, this is that order.
+//! order of the rows. Where Slurm's own behaviour depends on sibling order, that order is this one.
 //!
-//! What follows from the rows (orders, lists of children, sums of shares) is computed when first
-//! asked for and kept until an edit changes it, so that building a tree row by row costs no more
-//! than building it at once.
+//! Derived data (orders, lists of children, sums of shares) is computed on first use and kept until
+//! an edit changes it, so that building a tree row by row costs no more than building it at once.
 
 mod assoc;
 mod edit;
@@ -22,7 +21,7 @@ pub use assoc::{Assoc, AssocId, AssocIndex, AssocKind, Shares};
 pub use error::TreeError;
 use layout::Layout;
 
-/// Associations, and what follows from their order and shares.
+/// Associations, with data derived from their order and shares.
 ///
 /// ```
 /// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
@@ -35,7 +34,7 @@ use layout::Layout;
 /// let user = tree.index_of(3).unwrap();
 /// assert_eq!(user.get(), 0);
 /// assert_eq!(tree.parent(user), tree.index_of(2));
-/// assert_eq!(tree.fs_parent(user), tree.index_of(1)); // 2 stands aside
+/// assert_eq!(tree.fs_parent(user), tree.index_of(1)); // 2 is skipped
 /// # Ok::<(), fairtree::tree::TreeError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -46,11 +45,11 @@ pub struct Tree {
     positions: HashMap<AssocId, AssocIndex, BuildNumberHasher>,
     root: Option<AssocIndex>,
     edits: u64,
-    /// Absent after an edit that it would not survive.
+    /// Absent after an edit that makes it invalid.
     layout: OnceLock<Layout>,
 }
 
-/// Two trees are equal when their rows are, in the same order.
+/// Two trees are equal if they have the same rows in the same order.
 impl PartialEq for Tree {
     fn eq(&self, other: &Tree) -> bool {
         self.rows == other.rows
@@ -60,10 +59,10 @@ impl PartialEq for Tree {
 impl Eq for Tree {}
 
 impl Tree {
-    /// The most associations that a tree can hold.
+    /// Maximum number of associations in a tree.
     pub const MAX_LEN: usize = u32::MAX as usize - 1;
 
-    /// A tree of these rows, in any order. No rows make an empty tree.
+    /// Tree of these rows, in any order. Without rows the tree is empty.
     ///
     /// # Errors
     /// The first fault found, row by row: [`TreeError::SharesOutOfRange`],
@@ -103,7 +102,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Where `row` would stand, if nothing but its parent speaks against it.
+    /// Position that `row` would have. Checks all except its parent.
     fn check_row(&self, row: &Assoc) -> Result<AssocIndex, TreeError> {
         let id = row.id;
         check_shares(id, row.shares)?;
@@ -126,7 +125,7 @@ impl Tree {
         Ok(AssocIndex::new(self.rows.len()))
     }
 
-    /// The position of the account that `row` names as its parent.
+    /// Position of the account that `row` names as its parent.
     fn find_parent(&self, row: &Assoc) -> Result<Option<AssocIndex>, TreeError> {
         let Some(parent) = row.parent else {
             return Ok(None);
@@ -141,13 +140,13 @@ impl Tree {
         }
     }
 
-    /// The first row on the first cycle, given the rows that hang from the root.
+    /// First row on the first cycle; `reached`: the rows that are below the root.
     fn find_cycle(&self, reached: &[AssocIndex]) -> TreeError {
         let mut outside = vec![true; self.rows.len()];
         for index in reached {
             outside[index.get()] = false;
         }
-        // From any row outside, as many steps up as there are rows end on a cycle.
+        // From any row outside, going up as many steps as there are rows leads onto a cycle.
         let mut at = outside.iter().position(|out| *out).unwrap_or(0);
         let up = |at: usize| self.parents[at].map_or(at, AssocIndex::get);
         for _ in 0..self.rows.len() {
@@ -174,7 +173,7 @@ impl Tree {
         self.rows.len()
     }
 
-    /// True without rows.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -184,7 +183,7 @@ impl Tree {
         (0..self.rows.len()).map(AssocIndex::new)
     }
 
-    /// Where the association `id` stands.
+    /// Position of the association `id`.
     pub fn index_of(&self, id: AssocId) -> Option<AssocIndex> {
         self.positions.get(&id).copied()
     }
@@ -194,13 +193,13 @@ impl Tree {
         self.root
     }
 
-    /// The direct parent; `None` for the root. Panics at a position beyond the rows, as do all
-    /// that take one.
+    /// The direct parent; `None` for the root. Like all functions that take a position, panics if
+    /// it is beyond the rows.
     pub fn parent(&self, index: AssocIndex) -> Option<AssocIndex> {
         self.parents[index.get()]
     }
 
-    /// The association that shares are taken from: the nearest ancestor that is not itself
+    /// The association from which shares are taken: the nearest ancestor that is not itself
     /// `FairShare=parent`, or else the root; `None` for the root.
     ///
     /// Source: Slurm's manual page sacctmgr(1), "fairshare"; `fs_assoc_ptr` of its `assoc_mgr`.
@@ -208,19 +207,19 @@ impl Tree {
         self.layout().fs_parent(index)
     }
 
-    /// Those whose `fs_parent` is this one, in order of position. None for an account with
-    /// `FairShare=parent` other than the root.
+    /// Associations whose `fs_parent` is this one, in order of position. Empty for an account with
+    /// `FairShare=parent`, unless it is the root.
     pub fn fs_children(&self, index: AssocIndex) -> &[AssocIndex] {
         self.layout().fs_children(index)
     }
 
-    /// Where the [`Tree::fs_children`] of this one stand when those of all associations are laid
-    /// end to end, in order of position.
+    /// Range of the [`Tree::fs_children`] of this association in the concatenated lists of all
+    /// associations, in order of position.
     pub(crate) fn fs_children_range(&self, index: AssocIndex) -> std::ops::Range<usize> {
         self.layout().fs_children_range(index)
     }
 
-    /// How often the tree was edited since it was made of rows.
+    /// Number of edits since the tree was built from rows.
     pub fn edits(&self) -> u64 {
         self.edits
     }
@@ -241,7 +240,7 @@ impl Tree {
         self.layout().user_count()
     }
 
-    /// What follows from the rows, of which there is at least one.
+    /// Derived data of the rows, of which there is at least one.
     fn layout(&self) -> &Layout {
         self.layout.get_or_init(|| {
             let root = self.root.expect("a tree with rows has a root");

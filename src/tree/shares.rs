@@ -1,32 +1,33 @@
-//! Normalised shares, as Fair Tree and as the other algorithms define them.
+//! Normalised shares, as defined by Fair Tree and by the other algorithms.
 
 use super::{AssocIndex, Shares, Tree};
 use crate::compat::Compat;
 use crate::extended::Extended;
 
-/// What Slurm leaves as the sum of shares on the root's own level, its `NO_VAL`.
+/// Slurm's value for the sum of shares on the root's own level: its `NO_VAL`.
 const ROOT_LEVEL_SHARES: u32 = 0xffff_fffe;
 /// Slurm's number for `FairShare=parent`.
 const RAW_PARENT: u32 = Shares::MAX_RAW + 1;
 
 impl Tree {
-    /// Sum of the shares on an association's level: its own and those of all others with the
-    /// same [`Tree::fs_parent`]. `FairShare=parent` counts for none. `None` for the root.
+    /// Sum of the shares on an association's level: its own and those of all others with the same
+    /// [`Tree::fs_parent`]. `FairShare=parent` adds nothing. `None` for the root.
     ///
     /// Below 2^63, because rows and counts are bounded.
     pub fn level_shares(&self, index: AssocIndex) -> Option<u64> {
         Some(self.child_shares(self.fs_parent(index)?))
     }
 
-    /// [`Tree::level_shares`] of those whose [`Tree::fs_parent`] this is; 0 without any.
+    /// [`Tree::level_shares`] of the associations whose [`Tree::fs_parent`] is `parent`; 0 without
+    /// any.
     pub(crate) fn child_shares(&self, parent: AssocIndex) -> u64 {
         self.layout().child_shares(parent)
     }
 
     /// Normalised shares under Fair Tree, one per association by position.
     ///
-    /// `shares / level shares`, 0..=1; 0 where the level has no shares at all. The root has 1,
-    /// and `FairShare=parent` takes the value of the [`Tree::fs_parent`].
+    /// `shares / level shares`, 0..=1; 0 if the level has no shares at all. The root has 1, and
+    /// `FairShare=parent` has the value of its [`Tree::fs_parent`].
     ///
     /// `compat=slurm`: the sum of a level wraps at 2^32 (so a value may exceed 1), and the root,
     /// and `parent` right below it, have `root's shares / 4294967294`.
@@ -43,7 +44,8 @@ impl Tree {
         self.share_of_level(self.payer(index), compat)
     }
 
-    /// The association whose shares count: for `FairShare=parent` below the root its `fs_parent`.
+    /// The association whose shares count: the `fs_parent` for `FairShare=parent` below the root,
+    /// otherwise the association itself.
     fn payer(&self, index: AssocIndex) -> AssocIndex {
         match self.rows[index.get()].shares {
             Shares::Parent => self.fs_parent(index).unwrap_or(index),
@@ -53,12 +55,11 @@ impl Tree {
 
     /// Normalised shares under the classic algorithms, one per association by position.
     ///
-    /// The product of `shares / level shares` over an association and its ancestors below the
-    /// root, 0..=1. The root has 1, and `FairShare=parent` takes the value of the
-    /// [`Tree::fs_parent`].
+    /// The product of `shares / level shares` over an association and its ancestors below the root,
+    /// 0..=1. The root has 1, and `FairShare=parent` has the value of its [`Tree::fs_parent`].
     ///
-    /// Rounding: documented, once for the output; `compat=slurm` multiplies `f64`s from the
-    /// association upwards, and sums of a level wrap at 2^32.
+    /// Rounding: as documented, one rounding for the output. `compat=slurm` multiplies `f64`s from
+    /// the association upwards, and the sums of a level wrap at 2^32.
     ///
     /// Source: classic_fair_share.shtml, "Normalized Shares".
     pub fn norm_shares_on_path(&self, compat: Compat) -> Vec<f64> {
@@ -76,8 +77,8 @@ impl Tree {
         values.into_iter().map(Extended::to_f64).collect()
     }
 
-    /// `shares / level shares` of an association below the root, hardly rounded; 0 on a level
-    /// without shares, `None` for `FairShare=parent`.
+    /// `shares / level shares` of an association below the root, with 64-bit precision; 0 on a
+    /// level without shares, `None` for `FairShare=parent`.
     pub(crate) fn part_of_level(&self, index: AssocIndex) -> Option<Extended> {
         let count = self.rows[index.get()].shares.raw()?;
         // A level without shares: 0 / 0 is 0.
@@ -85,11 +86,11 @@ impl Tree {
         Some(Extended::from(count) / level)
     }
 
-    /// [`Tree::norm_shares_on_path`], each product begun at the association itself.
+    /// [`Tree::norm_shares_on_path`], each product starting at the association itself.
     fn norm_shares_upwards(&self, compat: Compat) -> Vec<f64> {
-        // An only child's quotient is 1 and changes no product: `next` passes over it, so that
-        // deep chains cost nothing. Other quotients are at most one half of a wide level, or
-        // soon bring the product to 0.
+        // The quotient of an only child is 1 and changes no product: `next` skips it, so deep
+        // chains cost nothing. Other quotients are at most one half on a wide level, or soon bring
+        // the product to 0.
         let mut next: Vec<Option<AssocIndex>> = vec![None; self.len()];
         let mut quotients = vec![1.0; self.len()];
         for &index in self.parents_first() {

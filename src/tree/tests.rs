@@ -40,7 +40,8 @@ fn ids(tree: &Tree, list: &[AssocIndex]) -> Vec<AssocId> {
     list.iter().map(|at| tree.rows()[at.get()].id).collect()
 }
 
-/// A "parent" account (2) with a user, a "parent" account below it (4), and a real one (6).
+/// A "parent" account (2) with a user, a "parent" account below it (4), and an account with shares
+/// of its own (6).
 fn standing_aside() -> Tree {
     tree(&[
         user(5, 4, 7),
@@ -56,7 +57,7 @@ fn standing_aside() -> Tree {
 /// Id, id of the `fs_parent`, ids of the `fs_children`, level shares.
 type Facts = (AssocId, Option<AssocId>, Vec<AssocId>, Option<u64>);
 
-/// Everything that a layout says, for comparing an edited tree with a fresh one.
+/// All data of a layout, to compare an edited tree with a new one.
 fn facts(tree: &Tree) -> Vec<Facts> {
     tree.indices()
         .map(|at| {
@@ -157,7 +158,7 @@ fn a_cycle_is_named_by_its_first_row() {
         refused(&[root, account(2, 2, 1)]),
         TreeError::Cycle { id: 2 }
     );
-    // 3 hangs from the cycle 5 -> 4 -> 6 -> 5 and is not on it.
+    // 3 is below the cycle 5 -> 4 -> 6 -> 5 and not on it.
     let rows = [
         root,
         account(3, 5, 1),
