@@ -1,5 +1,5 @@
-//! Build script: the shared library gets its name; with the feature `slurm` the script
-//! compiles the shim against a configured Slurm source tree and translates the shim's header.
+//! Build script: sets the name of the shared library. With the feature `slurm` it also compiles the
+//! shim against a configured Slurm source tree and generates Rust bindings from the shim's header.
 
 #[path = "packaging/soname.rs"]
 mod soname;
@@ -56,20 +56,21 @@ mod slurm {
         .expect("OUT_DIR is writable");
         compile_shim(&source, &build);
         translate_header(&out);
-        // sshare has none of slurmctld's functions: they must not be looked for before a call.
+        // sshare has none of slurmctld's functions: they must not be resolved before they are
+        // called.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,lazy");
-        // A hook that has just given the plugin back may still be on its way out of our code when
-        // slurmctld unloads us. The code stays; there is one copy of it in a process.
+        // A hook that has just released the plugin may still be executing our code when slurmctld
+        // unloads us. The code stays mapped; a process has one copy of it.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
 
-    /// Ends the build with a sentence instead of a backtrace.
+    /// Ends the build with a message instead of a backtrace.
     fn fail(message: &str) -> ! {
         println!("cargo::error={message}");
         std::process::exit(1)
     }
 
-    /// The tree, the folder in which it is configured, and the release.
+    /// The source tree, the folder in which it is configured, and the release.
     fn source_tree() -> Result<(PathBuf, PathBuf, Release), String> {
         let source = env::var_os(SOURCE).ok_or_else(|| {
             format!(
@@ -103,7 +104,7 @@ mod slurm {
             .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
             .collect();
         files.sort();
-        // Without optimisation glibc checks nothing for _FORTIFY_SOURCE.
+        // Without optimisation glibc does not do the checks of _FORTIFY_SOURCE.
         let optimised = env::var("OPT_LEVEL").ok().filter(|level| level != "0");
         cc::Build::new()
             .files(files)
@@ -117,7 +118,7 @@ mod slurm {
             .flag(source.join("src"))
             .flag("-fvisibility=hidden")
             .opt_level_str(optimised.as_deref().unwrap_or("1"))
-            // The hardening that Debian gives Slurm; tests/slurm_symbols.rs finds it in the plugin.
+            // Debian's hardening flags for Slurm; tests/slurm_symbols.rs checks them in the plugin.
             .flag("-U_FORTIFY_SOURCE")
             .flag("-D_FORTIFY_SOURCE=2")
             .flag("-fstack-protector-strong")

@@ -1,12 +1,13 @@
-// Part of build.rs, of xtask and of tests: where `./configure` has written what it knows of a Slurm
-// source tree.
+// Part of build.rs, of xtask and of tests: finds the output of `./configure` for a Slurm source
+// tree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder with `config.h` and `slurm/slurm_version.h`: the tree itself or, where it was built by
-/// debhelper with `--builddirectory`, as SchedMD's `debian/rules` do, the one in it whose name begins with
-/// `obj-` (the first of several in the order of their names). `None`: the tree is not configured.
+/// The folder with `config.h` and `slurm/slurm_version.h`. This is the tree itself or, if it was
+/// built by debhelper with `--builddirectory`, as in SchedMD's `debian/rules`, the folder in it
+/// whose name begins with `obj-` (the first of several by name). `None`: the tree is not
+/// configured.
 pub fn configured(source: &Path) -> Option<PathBuf> {
     let is_configured = |folder: &Path| {
         let has = |file: &str| folder.join(file).is_file();

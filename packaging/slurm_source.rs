@@ -1,13 +1,13 @@
-// Part of build.rs and of the tests `slurm_source` and `slurm_symbols`: what a Slurm source tree
-// says of itself: its release, and what it looks up by name in a priority plugin.
+// Part of build.rs and of the tests `slurm_source` and `slurm_symbols`: reads from a Slurm source
+// tree its release, and the functions that it looks up by name in a priority plugin.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// The release series that c_shim knows, in order: year and month. docs/releases.md tells how to add
-/// one, and what each of them was checked with.
+/// Release series that c_shim supports, in order: year and month. docs/releases.md says how to add
+/// a series, and how each one was checked.
 pub const SERIES: [(u32, u32); 8] = [
     (22, 5),
     (23, 2),
@@ -35,10 +35,10 @@ const SOMETIMES: [(&str, &str); 3] = [
     ("priority_p_thread_start", "slurm_has_thread_start"),
 ];
 
-/// The cfg of a priority_p_get_priority_factors_list that takes the request of sprio, too.
+/// The cfg for releases in which priority_p_get_priority_factors_list also takes sprio's request.
 const FACTORS_REQUEST: &str = "slurm_has_factors_request";
 
-/// Every cfg that [`Interface::cfgs`] may give.
+/// Every cfg that [`Interface::cfgs`] may return.
 pub const CFGS: [&str; 4] = [
     SOMETIMES[0].1,
     SOMETIMES[1].1,
@@ -46,13 +46,13 @@ pub const CFGS: [&str; 4] = [
     FACTORS_REQUEST,
 ];
 
-/// A release by its `SLURM_VERSION_NUMBER`: year, month and micro release, a byte each.
+/// A release as in `SLURM_VERSION_NUMBER`: year, month and micro release, one byte each.
 #[derive(Clone, Copy)]
 pub struct Release(pub u32);
 
 impl Release {
-    /// The release of a configured source tree, by its `config.h`; its series must be known, or be
-    /// later than all that are.
+    /// Release of a configured source tree, from its `config.h`. Its series must be known, or later
+    /// than all known ones.
     pub fn of_config(config: &str) -> Result<Release, String> {
         let number = config
             .lines()
@@ -69,12 +69,12 @@ impl Release {
         ))
     }
 
-    /// Of a series that is later than every known one.
+    /// Returns true if the series is later than every known one.
     pub fn is_of_unknown_later_series(self) -> bool {
         SERIES.iter().all(|series| self.series() > *series)
     }
 
-    /// What whoever builds for a later series has to know; `None` for a known one.
+    /// Warning for a build against a later series; `None` for a known one.
     pub fn warning(self) -> Option<String> {
         self.is_of_unknown_later_series().then(|| {
             format!(
@@ -105,14 +105,14 @@ impl fmt::Display for Release {
     }
 }
 
-/// Where the table of names is: since 23.02, and before.
+/// File with the table of names: since 23.02, and before.
 const FILES: [&str; 2] = ["src/interfaces/priority.c", "src/common/slurm_priority.c"];
 
 /// The priority plugin interface of one Slurm source tree.
 pub struct Interface {
     /// Functions that are looked up.
     pub functions: BTreeSet<String>,
-    /// priority_p_get_priority_factors_list takes the request of sprio, too.
+    /// True if priority_p_get_priority_factors_list also takes sprio's request.
     pub factors_request: bool,
 }
 
@@ -145,8 +145,8 @@ impl Interface {
         })
     }
 
-    /// The cfgs under which exactly the functions that are looked up are exported; an error if
-    /// one is looked up that the plugin does not have, or not looked up that it always has.
+    /// The cfgs that export exactly the functions that are looked up. An error if the plugin lacks
+    /// one of these, or if a function is not looked up that the plugin always exports.
     pub fn cfgs(&self) -> Result<Vec<&'static str>, String> {
         let mut rest: BTreeSet<&str> = self.functions.iter().map(String::as_str).collect();
         let missing: Vec<&str> = ALWAYS

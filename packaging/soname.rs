@@ -1,10 +1,10 @@
-// Part of build.rs: the name that programs ask for at run time.
+// Part of build.rs: the name by which programs find the library at run time.
 
 /// `FT_ABI_VERSION` of `src/capi/version.rs`; the test `capi_install` compares them.
 const ABI_VERSION: u32 = 0;
 
-/// Names the shared library `libfairtree.so.0`. The plugin, which Slurm loads by its path, has no
-/// such name.
+/// Sets the SONAME `libfairtree.so.0` of the shared library. The plugin has none: Slurm loads it by
+/// path.
 pub fn link() {
     println!("cargo::rerun-if-changed=packaging/soname.rs");
     let is = |name: &str| std::env::var_os(name).is_some();
