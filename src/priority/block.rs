@@ -1,18 +1,19 @@
-//! Many jobs at a time: one factor of all jobs in a block, then the next.
+//! Prices many jobs at a time: one factor of all jobs in a block, then the next factor.
 //!
-//! The columns of the jobs' rows that count are copied first, so that all else goes over plain
-//! arrays of a length known beforehand. What a factor depends on is then decided once per block
-//! rather than once per job, and the processor calculates for several jobs at once. Every number
-//! is that of [`Pricer::price`], to the last bit: the same operations in the same order.
+//! The needed columns of the jobs' rows are copied first, so that all other loops run over plain
+//! arrays of a constant length. The conditions of each factor are then evaluated once per block
+//! instead of once per job, and the processor computes several jobs at once. Every number equals
+//! that of [`Pricer::price`] to the last bit: the same operations in the same order.
 //!
-//! A host's rows have a layout of their own (C structures). It hands over how one of them becomes a
-//! [`Job`]; inlined here, only the columns that a loop asks for are read, and no [`Job`] is made.
+//! A host's rows have their own layout (C structures). The host passes a function that converts a
+//! row to a [`Job`]. Because it is inlined here, each loop reads only the columns it needs, and no
+//! [`Job`] is built.
 
 use super::factors;
 use super::priced::to_priority;
 use super::{AssocFactors, Index, Job, Priced, Pricer};
 
-/// So many jobs are a block: their columns fit into the innermost cache.
+/// Number of jobs in a block: their columns fit into the L1 cache.
 pub(crate) const BLOCK: usize = 64;
 
 /// When jobs are priced: in a pass, or when slurmctld asks for a priority.
@@ -28,7 +29,7 @@ pub(crate) enum When {
     Set,
 }
 
-/// How the priorities of a block came about, but for TRES: as [`Priced`], by column.
+/// The terms of a block's priorities, except TRES: as [`Priced`], by column.
 #[cfg_attr(
     not(feature = "slurm"),
     allow(dead_code, reason = "only slurmctld's plugin takes them so")
@@ -47,10 +48,10 @@ pub(crate) struct Terms<'a> {
 /// A number per job of a block.
 type Column<T> = [T; BLOCK];
 
-/// A block of jobs, by column: what is read of them, and their prices. Only as many places count
-/// as there are jobs; those behind them hold what was there before.
+/// A block of jobs, by column: data read from them, and their prices. Only the first places, one
+/// per job, are valid; the others hold old data.
 ///
-/// [`Block::read`] comes first, then what few queues have ([`Block::site_factors`],
+/// Call [`Block::read`] first, then what few queues need ([`Block::site_factors`],
 /// [`Block::set_assoc`]), then [`Block::fill`].
 pub(crate) struct Block {
     /// Fair-share factors of the jobs' associations.
@@ -66,7 +67,7 @@ pub(crate) struct Block {
     cpus: Column<u32>,
     nodes: Column<u32>,
     nice: Column<i32>,
-    /// Whether a job has a priority that may stay: [`Job::direct`], or held.
+    /// True if any job has a priority that may stay: [`Job::direct`], or held.
     has_special: bool,
     age: Column<f64>,
     assoc: Column<f64>,
@@ -106,9 +107,9 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Copies the columns that every job has. `assoc` is called once for each job, in their order,
-    /// with its number in the block, and tells the factors of its association; `job` is what a row
-    /// says, of which neither association nor site factor is looked at.
+    /// Copies the columns that every job has. `assoc` is called once for each job, in order, with
+    /// its number in the block, and returns the factors of its association. `job` converts a row;
+    /// its association and site factor are ignored.
     #[inline(always)]
     pub(crate) fn read<R>(
         &mut self,
@@ -117,7 +118,7 @@ impl Block {
         job: impl Fn(&R) -> Job,
         assoc: impl FnMut(usize, &R) -> AssocFactors,
     ) {
-        // A constant length lets the loop go without checks; the last block is shorter.
+        // A constant length lets the loop run without bounds checks; the last block is shorter.
         match <&[R; BLOCK]>::try_from(rows) {
             Ok(rows) => self.read_rows(pricer, rows, job, assoc),
             Err(_) => self.read_rows(pricer, &rows[..rows.len().min(BLOCK)], job, assoc),
@@ -148,14 +149,14 @@ impl Block {
         self.has_special = direct | (least == 0);
     }
 
-    /// The factors of the association of the job at `at`.
+    /// Sets the factors of the association of the job at `at`.
     #[inline(always)]
     pub(crate) fn set_assoc(&mut self, pricer: &Pricer<'_>, at: usize, assoc: &AssocFactors) {
         self.fs_factors[at] = assoc.fs_factor;
         self.assoc_factors[at] = factors::assoc(assoc, !pricer.flags.no_normal_assoc);
     }
 
-    /// Prices the jobs that were read, `rows`; `job` as there.
+    /// Prices the jobs that were read, `rows`; `job` as in [`Block::read`].
     #[inline(always)]
     pub(crate) fn fill<R>(
         &mut self,
@@ -183,7 +184,7 @@ impl Block {
         &self.priority
     }
 
-    /// The terms, by column, one per row. Where a job keeps its priority they mean nothing.
+    /// The terms by column, one per row. They have no meaning for a job that keeps its priority.
     #[cfg_attr(
         not(feature = "slurm"),
         allow(dead_code, reason = "only slurmctld's plugin takes them so")
@@ -201,7 +202,7 @@ impl Block {
         }
     }
 
-    /// The price of the job at `at`, which is `job`.
+    /// The price of the job `job` at `at`.
     #[inline(always)]
     pub(crate) fn priced(&self, at: usize, job: &Job) -> Priced {
         let priority = self.priority[at];
@@ -229,7 +230,7 @@ impl Block {
     #[inline(always)]
     fn fill_terms<R>(&mut self, pricer: &Pricer<'_>, rows: &[R], job: &impl Fn(&R) -> Job) {
         let weights = &pricer.weights;
-        // Where a weight is 0 the column is never written, and stays 0.
+        // A column with weight 0 is never written, and stays 0.
         if weights.age != 0.0 {
             self.fill_ages(pricer);
         }
@@ -308,7 +309,7 @@ impl Block {
             - f64::from(self.nice[at])
     }
 
-    /// Puts back the priorities that stay, and those that only grow.
+    /// Restores priorities that stay, and those that may only grow.
     #[cold]
     fn keep<R>(&mut self, rows: &[R], job: impl Fn(&R) -> Job, incr_only: bool) {
         for (at, row) in rows.iter().enumerate() {
@@ -320,8 +321,8 @@ impl Block {
         }
     }
 
-    /// Whether a job keeps its priority, so that its terms are 0: an administrator's, and in a
-    /// pass that of a held job.
+    /// Returns true if a job keeps its priority, so that its terms are 0: if an administrator set
+    /// it, and in a pass if the job is held.
     #[inline(always)]
     fn stays(&self, job: &Job) -> bool {
         match job.priority {
@@ -340,7 +341,7 @@ mod tests {
     use crate::config::{Config, PriorityFlags};
     use crate::tree::AssocIndex;
 
-    /// Jobs of all kinds, more than a block and no multiple of one.
+    /// Jobs of all kinds, more than one block and not a multiple of a block.
     fn jobs(tables: &JobTables) -> Vec<Job> {
         let some = |number: usize, len: usize| (number % (len + 1)).checked_sub(1);
         (0..3 * BLOCK + 7)

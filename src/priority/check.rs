@@ -1,4 +1,4 @@
-//! Checks of rows before they are priced, so that pricing itself cannot fail.
+//! Checks rows before they are priced, so that pricing cannot fail.
 
 use super::{AssocFactors, Index, Job, JobTables, PriorityError, Span};
 
@@ -30,7 +30,8 @@ impl JobTables {
     fn check_assocs(&self) -> Result<(), PriorityError> {
         let is_sound =
             |assoc: &AssocFactors| is_number(assoc.fs_factor) & is_number(assoc.norm_priority);
-        // There are many of them: first whether all are sound, then which one is not.
+        // There are many associations: first check whether all are valid, then find the invalid
+        // one.
         if self
             .assocs
             .iter()
@@ -45,7 +46,7 @@ impl JobTables {
         Ok(())
     }
 
-    /// Checks what a job points at.
+    /// Checks the positions in a job.
     ///
     /// # Errors
     /// [`PriorityError::OutOfRange`], with the job's number.
@@ -85,7 +86,7 @@ impl Span {
         self.start as usize..self.end()
     }
 
-    /// True without entries.
+    /// True if there are no entries.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }

@@ -1,6 +1,6 @@
 //! Rows and settings that cannot be priced.
 
-/// What keeps a pass from being priced; found before the first job is.
+/// Reason why a pass cannot be priced; found before the first job is priced.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PriorityError {
     /// `PriorityWeightTRES` names a TRES that the site does not have.
@@ -26,15 +26,15 @@ pub enum PriorityError {
     /// A row points outside the table that it refers to.
     #[error("{table} {index}: {field} ends at {end}, beyond the {len} entries there are")]
     OutOfRange {
-        /// `job`, `partition`, or the list that the entry stands in.
+        /// `job`, `partition`, or the list that contains the entry.
         table: &'static str,
         /// Number of the job, or position in the table.
         index: usize,
         /// Name of the field.
         field: &'static str,
-        /// The first position that would have to be beyond the last one used.
+        /// The end of the range, one past the last position used.
         end: usize,
-        /// Number of entries in the table referred to.
+        /// Number of entries in the table.
         len: usize,
     },
 }

@@ -1,10 +1,10 @@
-//! The factors that a table lookup gives: age, association, fair share, partition, QOS.
+//! The factors from table lookups: age, association, fair share, partition, QOS.
 
 use super::{AssocFactors, Partition, Qos};
 
-/// The factors of a job before they are weighted, each 0..=1 unless a `NO_NORMAL_...` flag makes
-/// it a raw priority. The factor of a weight of 0 is 0: it is not computed. TRES factors are not
-/// here, because each has its own weight.
+/// The factors of a job before they are weighted, each 0..=1 unless a `NO_NORMAL_...` flag makes it
+/// a raw priority. A factor with weight 0 is 0: it is not computed. TRES factors are not included,
+/// because each has its own weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Factors {
     /// Time since the job began to age over `PriorityMaxAge`, at most 1.
@@ -25,10 +25,10 @@ pub struct Factors {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Age {
     now: i64,
-    /// The range of times that make a difference; a time outside counts as its nearer end.
+    /// The range of times that matter; a time outside counts as the nearer end.
     earliest: i64,
     latest: i64,
-    /// The age of a job that began to age at `latest`.
+    /// Age of a job that began to age at `latest`.
     least_secs: i64,
     most_secs: i64,
     divisor: f64,
@@ -37,7 +37,7 @@ pub(super) struct Age {
 
 impl Age {
     pub(super) fn new(now: i64, max_age_secs: u32, wraps: bool) -> Age {
-        // Where the maximum is 0 every age counts as 1 of 1.
+        // If the maximum is 0, every age counts as 1 of 1.
         let most_secs = i64::from(max_age_secs.max(1));
         let least_secs = i64::from(max_age_secs == 0);
         let latest = now.saturating_sub(least_secs);
@@ -52,15 +52,14 @@ impl Age {
         }
     }
 
-    /// Whether ages are counted in 32 bits, as some releases of Slurm do.
+    /// Returns true if ages are counted in 32 bits, as in some releases of Slurm.
     #[inline(always)]
     pub(super) fn wraps(&self) -> bool {
         self.wraps
     }
 
-    /// Seconds since the job began to age over the maximum age, at most 1; 0 for a job that does
-    /// not age (`accrue_time` 0) or begins to in the future, 1 for any other where the maximum
-    /// is 0.
+    /// Seconds since the job began to age over the maximum age, at most 1. 0 for a job that does
+    /// not age (`accrue_time` 0) or begins in the future; 1 for any other if the maximum is 0.
     #[inline(always)]
     pub(super) fn factor(&self, accrue_time: i64) -> f64 {
         if self.wraps {
@@ -70,7 +69,7 @@ impl Age {
         }
     }
 
-    /// [`Age::factor`] where it does not wrap.
+    /// [`Age::factor`] if it does not wrap.
     #[inline(always)]
     pub(super) fn plain(&self, accrue_time: i64) -> f64 {
         // Branch-free minimum: which jobs are old is unpredictable.
@@ -91,7 +90,7 @@ impl Age {
     }
 }
 
-/// Its priority, normalised or raw.
+/// Priority of the association, normalised or raw.
 #[inline]
 pub(super) fn assoc(assoc: &AssocFactors, normal: bool) -> f64 {
     if normal {
@@ -101,7 +100,7 @@ pub(super) fn assoc(assoc: &AssocFactors, normal: bool) -> f64 {
     }
 }
 
-/// 0 without a partition.
+/// Factor of the partition; 0 without a partition.
 #[inline]
 pub(super) fn partition(partition: Option<&Partition>, normal: bool) -> f64 {
     match partition {
@@ -111,7 +110,7 @@ pub(super) fn partition(partition: Option<&Partition>, normal: bool) -> f64 {
     }
 }
 
-/// 0 without a QOS or for one of priority 0.
+/// Factor of the QOS; 0 without a QOS, and for a QOS of priority 0.
 #[inline]
 pub(super) fn qos(qos: Option<&Qos>, normal: bool) -> f64 {
     match qos {
@@ -159,7 +158,7 @@ mod tests {
         assert_eq!(age(i64::MAX, i64::MIN, 100, false), 1.0);
     }
 
-    // What the documentation says, in numbers that do not overflow.
+    // As documented, with numbers that do not overflow.
     #[test]
     fn ages_at_the_ends_of_time() {
         let times = [i64::MIN, i64::MIN + 1, -1, 0, 1, 99, i64::MAX - 1, i64::MAX];

@@ -1,11 +1,11 @@
-//! The factors of a job, the weights and the one integer.
+//! Job priority: factors, weights, and their sum as one integer.
 //!
 //! priority = site + age + association + fair share + size + partition + QOS + TRES - nice,
 //!
-//! every factor times its weight, site and nice as they are, cut to an integer in
-//! 1..=4294967295. Source: Slurm's priority_multifactor.html, "Job Priority Factors In General".
-//! Additions are made in f64 in the order in which `priority/multifactor` makes them, so that the
-//! integers agree with it to the last bit of the sum.
+//! where each factor is multiplied by its weight, site and nice are added unweighted, and the sum
+//! is truncated to an integer in 1..=4294967295. Source: Slurm's priority_multifactor.html, "Job
+//! Priority Factors In General". The sum is computed in f64 in the order of `priority/multifactor`,
+//! so that the integers agree with it to the last bit of the sum.
 //!
 //! | file | noun |
 //! |---|---|
@@ -18,14 +18,15 @@
 //! | `variants` | several partitions and QOS |
 //! | `quirks` | where `compat=slurm` differs |
 //!
-//! `compat=documented` differs from `priority/multifactor` where that is at odds with its
-//! documentation or with sense: a job larger than the cluster has the size factor of the largest
-//! job, not of the smallest; a QOS of priority 0 in a list adds nothing instead of what the job's
-//! first QOS adds; nothing divides by zero; ages do not wrap after 136 years. In both modes a sum
-//! that fits no integer is 4294967295 and marked ([`Priced::overflow`]); C leaves that undefined.
+//! `compat=documented` differs from `priority/multifactor` where that contradicts its documentation
+//! or makes no sense: a job larger than the cluster has the size factor of the largest job, not of
+//! the smallest; a QOS of priority 0 in a list adds nothing, instead of the term of the job's first
+//! QOS; nothing divides by zero; ages do not wrap after 136 years. In both modes a sum that does
+//! not fit an integer becomes 4294967295 and is marked ([`Priced::overflow`]); in C it is
+//! undefined.
 //!
-//! `CALCULATE_RUNNING` and `ACCRUE_ALWAYS` are the host's: which jobs it hands over, and what it
-//! takes as [`field@Job::accrue_time`].
+//! `CALCULATE_RUNNING` and `ACCRUE_ALWAYS` are applied by the host: they decide which jobs it
+//! passes, and which time is the [`field@Job::accrue_time`].
 
 mod block;
 mod check;

@@ -23,8 +23,8 @@ pub struct Priced {
     pub nice: i32,
     /// The priority, 1..=4294967295; 0: held.
     pub priority: u32,
-    /// The sum was above 4294967295, or not a number, and the priority is 4294967295 for that:
-    /// something to tell the administrator.
+    /// The sum was above 4294967295, or not a number, so the priority is 4294967295: report it to
+    /// the administrator.
     pub overflow: bool,
 }
 
@@ -43,8 +43,8 @@ impl Priced {
             - f64::from(self.nice)
     }
 
-    /// The sum in the order that Slurm uses for a job's other partitions and QOS, which can differ
-    /// from [`Priced::sum`] in the last bit.
+    /// The sum in Slurm's order for a job's other partitions and QOS, which can differ from
+    /// [`Priced::sum`] in the last bit.
     #[inline]
     pub fn variant_sum(&self) -> f64 {
         self.partition
@@ -66,22 +66,22 @@ impl Priced {
     }
 }
 
-/// [`Priced::set_priority`]: the priority, and whether the sum was too large.
+/// [`Priced::set_priority`]: the priority, and true if the sum was too large.
 #[inline(always)]
 pub(super) fn to_priority(sum: f64) -> (u32, bool) {
     const END: f64 = 4_294_967_296.0;
     let overflow = sum >= END || sum.is_nan();
-    // Neither NaN nor 2^32 and above get here, and what is below 1 becomes 1.
+    // NaN, 2^32 and larger numbers do not reach this line; numbers below 1 become 1.
     let within = if overflow { END - 1.0 } else { sum.max(1.0) };
     (truncated(within), overflow)
 }
 
-/// The whole part of a number from 0 to below 2^32; in additions, which processors can do for
-/// several numbers at once where they convert but one.
+/// The whole part of a number from 0 to below 2^32, by additions: processors can add several
+/// numbers at once, but convert only one.
 #[inline(always)]
 fn truncated(number: f64) -> u32 {
-    // From here to its double, the distance of two numbers is 1: the sum is rounded to a whole
-    // number, which then stands in its last bits.
+    // From this number to its double, the distance of two numbers is 1: the sum is rounded to a
+    // whole number, which is then in its last bits.
     const WHOLE: f64 = 4_503_599_627_370_496.0;
     let moved = number + WHOLE;
     let rounded_up = moved - WHOLE > number;
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(to_priority(f64::NAN), (u32::MAX, true));
     }
 
-    // Ties are rounded to even numbers, so halves of odd and of even ones go different ways.
+    // Ties are rounded to even, so halves above odd and above even numbers go different ways.
     #[test]
     fn numbers_lose_their_fractions() {
         for whole in [
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    // 2^53 + 1 rounds to 2^53 when it is added first and survives when it is added last.
+    // 2^53 + 1 rounds to 2^53 if 1 is added first, and not if it is added last.
     #[test]
     fn the_two_orders_of_addition_differ() {
         let priced = Priced {

@@ -1,4 +1,4 @@
-//! Pricing: everything that a pass has in common prepared once, then one job after the other.
+//! Pricing: prepares once what all jobs of a pass share, then prices one job after the other.
 
 use super::block::{BLOCK, Block, When};
 use super::factors::{self, Age};
@@ -12,9 +12,8 @@ use crate::config::{Config, PriorityFlags};
 /// Prices the jobs of one pass: settings, tables and time, checked and ready.
 ///
 /// Pricing a job allocates nothing and cannot fail, and no job's price depends on another's, so
-/// that parts of a queue may be priced in several threads. Jobs must point into the tables that
-/// the pricer was made with ([`JobTables::check_job`] says whether they do); pricing panics where they
-/// do not.
+/// parts of a queue may be priced in several threads. Jobs must point into the tables that the
+/// pricer was made with ([`JobTables::check_job`] checks this); otherwise pricing panics.
 ///
 /// ```
 /// use fairtree::config::Config;
@@ -40,13 +39,13 @@ pub struct Pricer<'a> {
     pub(super) age: Age,
     pub(super) size: Size,
     tres: TresWeights,
-    /// [`TresWeights::divisors`] of no partition, of the first one, and so on.
+    /// [`TresWeights::divisors`] without a partition, of the first partition, and so on.
     divisors: Vec<f64>,
-    /// Weighted terms of no partition, of the first one, and so on.
+    /// Weighted terms without a partition, of the first partition, and so on.
     pub(super) partition_terms: Vec<f64>,
-    /// The same of QOS.
+    /// The same for QOS.
     pub(super) qos_terms: Vec<f64>,
-    /// What [`Job::tres`] points into.
+    /// The table into which [`Job::tres`] points.
     job_counts: &'a [u64],
 }
 
@@ -54,8 +53,8 @@ impl<'a> Pricer<'a> {
     /// Prepares a pass at `now`, seconds since 1970.
     ///
     /// # Errors
-    /// [`PriorityError::UnknownTres`] for a name in `PriorityWeightTRES` that the tables do not
-    /// have, and the errors of [`JobTables::check`].
+    /// [`PriorityError::UnknownTres`] for a name in `PriorityWeightTRES` that is missing from the
+    /// tables, and the errors of [`JobTables::check`].
     pub fn new(
         config: &Config,
         tables: &'a JobTables,
@@ -65,7 +64,7 @@ impl<'a> Pricer<'a> {
         Pricer::of_checked(config, tables, now)
     }
 
-    /// The same of tables that [`JobTables::check`] has accepted.
+    /// The same for tables that [`JobTables::check`] has accepted.
     pub(crate) fn of_checked(
         config: &Config,
         tables: &'a JobTables,
@@ -92,8 +91,8 @@ impl<'a> Pricer<'a> {
         Ok(pricer)
     }
 
-    /// Lets [`Job::tres`] point into `counts` instead of [`JobTables::tres_counts`], for who has the
-    /// counts of many jobs and need not copy them.
+    /// Lets [`Job::tres`] point into `counts` instead of [`JobTables::tres_counts`], for callers
+    /// that have the counts of many jobs and need not copy them.
     pub fn with_job_counts(self, counts: &'a [u64]) -> Pricer<'a> {
         Pricer {
             job_counts: counts,
@@ -101,7 +100,7 @@ impl<'a> Pricer<'a> {
         }
     }
 
-    /// Works out what jobs in one partition or QOS have in common.
+    /// Computes the terms that all jobs in one partition or QOS share.
     fn fill_tables(&mut self) {
         let tables = self.tables;
         let partitions = || std::iter::once(None).chain(tables.partitions.iter().map(Some));
@@ -131,7 +130,7 @@ impl<'a> Pricer<'a> {
         self.price_with(job, &self.assoc(job))
     }
 
-    /// [`Pricer::price`] with the factors of the job's association, which is not looked up.
+    /// [`Pricer::price`] with given factors of the job's association, which is not looked up.
     #[inline(always)]
     pub fn price_with(&self, job: &Job, assoc: &AssocFactors) -> Priced {
         if job.priority == 0 {
@@ -145,14 +144,14 @@ impl<'a> Pricer<'a> {
         priced
     }
 
-    /// The price of a job outside a pass, when slurmctld asks for it (`priority_p_set`: submitted,
-    /// updated, released). A held job gets a price, which is how it is released, and `INCR_ONLY`
-    /// does not count; a priority other than 0 that an administrator set stays here, too.
+    /// The price of a job outside a pass, when slurmctld asks for it (`priority_p_set`: job
+    /// submitted, updated or released). A held job gets a price, and is thereby released.
+    /// `INCR_ONLY` is ignored. A priority other than 0 that an administrator set stays here too.
     pub fn price_set(&self, job: &Job) -> Priced {
         self.price_set_with(job, &self.assoc(job))
     }
 
-    /// [`Pricer::price_set`] with the factors of the job's association, which is not looked up.
+    /// [`Pricer::price_set`] with given factors of the job's association, which is not looked up.
     #[inline(always)]
     pub fn price_set_with(&self, job: &Job, assoc: &AssocFactors) -> Priced {
         if job.is_direct() {
@@ -181,13 +180,13 @@ impl<'a> Pricer<'a> {
     /// The prices of many jobs, as [`Pricer::price`]; `out` is one per job.
     ///
     /// # Panics
-    /// If `out` is not as long as `jobs`.
+    /// If `out` and `jobs` differ in length.
     pub fn price_all(&self, jobs: &[Job], out: &mut [Priced]) {
         assert_eq!(jobs.len(), out.len(), "one price per job");
         let mut block = Block::default();
         for (jobs, out) in jobs.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
-            // Rows of associations lie far apart in memory. Fetching those of many jobs in one go
-            // lets the processor wait for all of them at once.
+            // Rows of associations are far apart in memory. Reading those of many jobs together
+            // lets their cache misses overlap.
             block.read(self, jobs, |job| *job, |_, job| self.assoc(job));
             for (at, job) in jobs.iter().enumerate() {
                 block.site_factors[at] = job.site_factor;
@@ -209,7 +208,7 @@ impl<'a> Pricer<'a> {
         }
     }
 
-    /// The factors that jobs do not share with all others in their partition or QOS.
+    /// The factors that differ between jobs in the same partition or QOS.
     #[inline(always)]
     fn own_factors(&self, job: &Job, assoc: &AssocFactors) -> Factors {
         let (weights, flags) = (&self.weights, &self.flags);
@@ -232,7 +231,7 @@ impl<'a> Pricer<'a> {
     }
 
     fn partition_factor(&self, partition: Option<&Partition>) -> f64 {
-        // Of a partition without a factor Slurm does not look at the normalised one either.
+        // For a partition without a factor, Slurm ignores the normalised one too.
         if self.weights.partition != 0.0 && partition.is_some_and(|p| p.priority_job_factor != 0) {
             factors::partition(partition, !self.flags.no_normal_part)
         } else {
@@ -248,11 +247,11 @@ impl<'a> Pricer<'a> {
         }
     }
 
-    /// The weighted TRES factors of a job in its partition, one per TRES of the site; what
-    /// [`Priced::tres`] is the sum of. All 0 where [`Job::direct`] keeps the priority.
+    /// The weighted TRES factors of a job in its partition, one per TRES of the site; their sum is
+    /// [`Priced::tres`]. All 0 if [`Job::direct`] keeps the priority.
     ///
     /// # Panics
-    /// If `out` is not as long as [`JobTables::tres_names`].
+    /// If the length of `out` differs from that of [`JobTables::tres_names`].
     pub fn tres_terms(&self, job: &Job, out: &mut [f64]) {
         assert_eq!(out.len(), self.tables.tres_names.len(), "one term per TRES");
         if job.is_direct() {
@@ -264,10 +263,10 @@ impl<'a> Pricer<'a> {
             .fill(counts, self.divisors(slot(job.partition)), out);
     }
 
-    /// The weights of `PriorityWeightTRES`, one per TRES of the site, 0 where there is none.
+    /// The weights of `PriorityWeightTRES`, one per TRES of the site; 0 without a weight.
     ///
     /// # Panics
-    /// If `out` is not as long as [`JobTables::tres_names`].
+    /// If the length of `out` differs from that of [`JobTables::tres_names`].
     pub fn tres_weights(&self, out: &mut [f64]) {
         assert_eq!(
             out.len(),
@@ -286,13 +285,13 @@ impl<'a> Pricer<'a> {
         self.tres_at(job.tres.map(Index::get), slot(partition))
     }
 
-    /// Whether any TRES has a weight.
+    /// Returns true if any TRES has a weight.
     #[inline]
     pub(super) fn weighs_tres(&self) -> bool {
         self.tres.len() > 0
     }
 
-    /// [`Pricer::tres`] of counts that start there.
+    /// [`Pricer::tres`] with counts that start at `start`.
     #[inline]
     pub(super) fn tres_at(&self, start: Option<usize>, partition_slot: usize) -> f64 {
         let counts = self.run(self.job_counts, start);
@@ -306,7 +305,7 @@ impl<'a> Pricer<'a> {
         &self.divisors[start..start + weights]
     }
 
-    /// `MaxTime` of a partition: the outer `None` without one, the inner one without a limit.
+    /// `MaxTime` of a partition: `None` without a partition, `Some(None)` without a limit.
     pub(super) fn max_time_mins(&self, partition_slot: usize) -> Option<Option<u32>> {
         let partition = self.tables.partitions.get(partition_slot.checked_sub(1)?)?;
         Some(partition.max_time_mins)
@@ -318,12 +317,12 @@ impl<'a> Pricer<'a> {
         Some(&counts[start..start + self.tables.tres_names.len()])
     }
 
-    /// Whether a weight uses factors of associations.
+    /// Returns true if a weight uses factors of associations.
     pub(crate) fn asks_assocs(&self) -> bool {
         self.weights.assoc != 0.0 || self.weights.fairshare != 0.0
     }
 
-    /// The row of a job's association; all 0 without one, and where no weight asks for it.
+    /// The row of a job's association; all 0 without one, and if no weight uses it.
     #[inline]
     fn assoc(&self, job: &Job) -> AssocFactors {
         let counts = self.asks_assocs();
@@ -344,14 +343,14 @@ impl<'a> Pricer<'a> {
     }
 }
 
-/// The position in a table that begins with what counts for none.
+/// Position in a table whose first entry is for jobs without a partition or QOS.
 #[inline]
 fn slot(index: Option<Index>) -> usize {
     index.map_or(0, |index| index.get() + 1)
 }
 
-/// Prices one job at `now` (seconds since 1970), as [`Pricer::price`] does; for more than one,
-/// make the [`Pricer`] once.
+/// Prices one job at `now` (seconds since 1970), as [`Pricer::price`] does. For more jobs, make the
+/// [`Pricer`] once.
 ///
 /// # Errors
 /// Those of [`Pricer::new`] and of [`JobTables::check_job`].
@@ -468,7 +467,7 @@ mod tests {
         pricer.price_all(&jobs, &mut out);
         assert_eq!(out.map(|priced| priced.priority), [7500, 1]);
         pricer.price_all(&[], &mut []);
-        // More jobs than are fetched at once, and not a multiple of it.
+        // More jobs than one block, and not a multiple of it.
         let jobs: Vec<Job> = (0..150)
             .map(|id| Job {
                 accrue_time: NOW - i64::from(id),

@@ -1,16 +1,16 @@
-//! The rows that a pass prices: jobs, and the tables that they point into.
+//! The rows of a pass: jobs, and the tables that they point into.
 //!
-//! A [`Job`] is plain numbers and positions; lists and TRES counts of all jobs lie one after the
-//! other in side tables, [`JobTables`], so that a row costs no allocation.
+//! A [`Job`] is plain numbers and positions. Lists and TRES counts of all jobs are concatenated in
+//! side tables, [`JobTables`], so that a row needs no allocation.
 
 use crate::tree::AssocIndex;
 
-/// A position in one of the [`JobTables`]; four bytes, an `Option` of it too.
+/// A position in one of the [`JobTables`]; takes four bytes, also as an `Option`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Index(std::num::NonZeroU32);
 
 impl Index {
-    /// The position `index`; panics from `u32::MAX` on.
+    /// The position `index`; panics if it is `u32::MAX` or more.
     pub fn new(index: usize) -> Index {
         let plus_one = u32::try_from(index).ok().and_then(|i| i.checked_add(1));
         Index(
@@ -23,7 +23,7 @@ impl Index {
     pub fn get(self) -> usize {
         self.0.get() as usize - 1
     }
-    /// The other way round from [`Index::slot`]: the position `slot` - 1, none for 0.
+    /// Inverse of [`Index::slot`]: the position `slot` - 1; `None` for 0.
     #[cfg_attr(
         not(any(feature = "capi", feature = "slurm")),
         allow(dead_code, reason = "only hosts have such rows")
@@ -32,14 +32,14 @@ impl Index {
     pub(crate) fn from_slot(slot: u32) -> Option<Index> {
         std::num::NonZeroU32::new(slot).map(Index)
     }
-    /// The position plus 1; 0 for none.
+    /// The position plus 1; 0 for `None`.
     #[inline(always)]
     pub(crate) fn slot(index: Option<Index>) -> u32 {
         index.map_or(0, |index| index.0.get())
     }
 }
 
-/// A run of entries in one of the side lists of [`JobTables`].
+/// A range of entries in one of the side lists of [`JobTables`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// First entry.
@@ -48,37 +48,37 @@ pub struct Span {
     pub len: u32,
 }
 
-/// A partition, as far as priorities care.
+/// Fields of a partition that priorities depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Partition {
     /// `PriorityJobFactor`, 0..=65533.
     pub priority_job_factor: u16,
-    /// The same over the largest of all partitions, 0..=1.
+    /// The same divided by the largest of all partitions, 0..=1.
     pub norm_priority: f64,
     /// `MaxTime`, minutes; `None`: unlimited.
     pub max_time_mins: Option<u32>,
-    /// Where its TRES counts start in [`JobTables::tres_counts`]; `None`: unknown, its TRES factors are
-    /// 0 unless `NO_NORMAL_TRES` is set.
+    /// Start of its TRES counts in [`JobTables::tres_counts`]; `None`: unknown, and its TRES
+    /// factors are 0 unless `NO_NORMAL_TRES` is set.
     pub tres: Option<Index>,
 }
 
-/// A QOS, as far as priorities care.
+/// Fields of a QOS that priorities depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Qos {
     /// `Priority` of the QOS.
     pub priority: u32,
-    /// The same over the largest of all, 0..=1.
+    /// The same divided by the largest of all QOS, 0..=1.
     pub norm_priority: f64,
 }
 
-/// An association, as far as priorities care.
+/// Fields of an association that priorities depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AssocFactors {
     /// Fair-share factor, 0..=1.
     pub fs_factor: f64,
     /// `Priority` of the association, raw.
     pub priority: u32,
-    /// The same over the largest of all, 0..=1.
+    /// The same divided by the largest of all associations, 0..=1.
     pub norm_priority: f64,
 }
 
@@ -93,14 +93,14 @@ pub enum TimeLimit {
     Minutes(u32),
 }
 
-/// A job, as far as priorities care: a row of plain numbers.
+/// Fields of a job that priorities depend on: a row of plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Job {
     /// Job number.
     pub id: u32,
-    /// Its association in the tree; `None`: no fair-share and association factor.
+    /// Its association in the tree; `None`: the fair-share and association factors are 0.
     pub assoc: Option<AssocIndex>,
-    /// Its partition; for a job in several, the one that slurmctld looked at last.
+    /// Its partition; for a job with several, the one that slurmctld considered last.
     pub partition: Option<Index>,
     /// Its QOS.
     pub qos: Option<Index>,
@@ -108,12 +108,12 @@ pub struct Job {
     pub partitions: Span,
     /// All QOS of a job that asked for several, in [`JobTables::qos_lists`].
     pub qos_list: Span,
-    /// When it began to age, seconds since 1970; 0: it does not age. The host chooses it: the time
-    /// of submission under `ACCRUE_ALWAYS`, otherwise when the job became eligible.
+    /// Time at which it began to age, seconds since 1970; 0: it does not age. The host chooses it:
+    /// the submit time under `ACCRUE_ALWAYS`, otherwise the time at which the job became eligible.
     pub accrue_time: i64,
-    /// CPUs: allocated, else the most asked for, else the least.
+    /// CPUs: allocated, otherwise the requested maximum, otherwise the requested minimum.
     pub cpus: u32,
-    /// Least number of nodes asked for.
+    /// Requested minimum number of nodes.
     pub nodes: u32,
     /// Time limit.
     pub time_limit: TimeLimit,
@@ -121,17 +121,17 @@ pub struct Job {
     pub nice: i32,
     /// Site factor, added.
     pub site_factor: i32,
-    /// Where its TRES counts start in [`JobTables::tres_counts`]; `None`: unknown.
+    /// Start of its TRES counts in [`JobTables::tres_counts`]; `None`: unknown.
     pub tres: Option<Index>,
-    /// Its priority now, which `INCR_ONLY` and `direct` go by; 0: held.
+    /// Its present priority, used by `INCR_ONLY` and `direct`; 0: held.
     pub priority: u32,
-    /// An administrator set the priority: unless it is 0, it stays.
+    /// True if an administrator set the priority: it stays unless it is 0.
     pub direct: bool,
 }
 
 impl Job {
-    /// A job that is not held and has nothing that earns it priority: no association, partition,
-    /// QOS, age, size, TRES, nice value or site factor, and no time limit.
+    /// A job that is not held and has nothing that contributes to its priority: no association,
+    /// partition, QOS, age, size, TRES, nice value or site factor, and no time limit.
     pub fn new(id: u32) -> Job {
         Job {
             id,
@@ -152,7 +152,7 @@ impl Job {
         }
     }
 
-    /// True where an administrator's priority stays: set by hand, and not 0.
+    /// True if an administrator's priority stays: set by hand, and not 0.
     pub(super) fn is_direct(&self) -> bool {
         self.direct && self.priority > 0
     }
@@ -171,9 +171,9 @@ pub struct JobTables {
     pub qos_lists: Vec<Index>,
     /// Names of the TRES, in Slurm's order.
     pub tres_names: Vec<String>,
-    /// TRES counts of jobs and partitions, each a run of `tres_names.len()` numbers that starts
-    /// where the job or partition says; a not counted TRES is 0. Of a job the allocated count,
-    /// else the requested one.
+    /// TRES counts of jobs and partitions, each a range of `tres_names.len()` numbers whose start
+    /// is in the job or partition. A TRES that is not counted is 0. For a job these are allocated
+    /// counts, or else requested counts.
     pub tres_counts: Vec<u64>,
     /// Associations, by position in the tree.
     pub assocs: Vec<AssocFactors>,

@@ -1,4 +1,4 @@
-//! A small site for tests, with numbers that add up in the head.
+//! A small site for tests, with numbers that are easy to add.
 
 use super::{AssocFactors, Index, Job, JobTables, Partition, Qos, Span, TimeLimit};
 use crate::config::Config;
@@ -7,8 +7,9 @@ use crate::tree::AssocIndex;
 /// The time at which the sample job is 100 of 1000 seconds old.
 pub(super) const NOW: i64 = 1_000_100;
 
-/// Weights that give the sample job 100 for age, 200 for its association, 300 for fair share, 400
-/// for size; in partition 0 2000 and 500 for TRES, in partition 1 1000 and 250; 4000 for QOS 0.
+/// Weights that give the sample job 100 for age, 200 for its association, 300 for fair share and
+/// 400 for size. In partition 0 it gets 2000 and 500 for TRES, in partition 1 it gets 1000 and 250.
+/// QOS 0 gives 4000.
 pub(super) fn config() -> Config {
     Config::builder()
         .priority_max_age_secs(1000)
@@ -57,7 +58,7 @@ pub(super) fn job() -> Job {
     job_in(0)
 }
 
-/// The sample job in another partition.
+/// The sample job in a given partition.
 pub(super) fn job_in(partition: usize) -> Job {
     Job {
         assoc: Some(AssocIndex::new(0)),

@@ -9,11 +9,12 @@
 //! | `SMALL_RELATIVE_TO_TIME` | max(n C/N, c) / t / C |
 //! | both | 1 - max(n C/N, c) / t / C |
 //!
-//! clamped to 0..=1. t is the job's limit, the partition's `MaxTime` where the job has none, and 1
-//! where there is no partition; unlimited counts 4294967295 minutes, as in Slurm. Under
-//! `compat=documented` differences stop at 0, a cluster without nodes or CPUs gives 0, and so does
-//! a job without size. Source: Slurm's priority_multifactor.html, "Job Size Factor"; its sentence
-//! "the single node job will receive the 1.0 job size factor" holds for large clusters only.
+//! clamped to 0..=1. t is the job's limit, or the partition's `MaxTime` if the job has none, or 1
+//! without a partition; unlimited counts as 4294967295 minutes, as in Slurm. Under
+//! `compat=documented`, differences are at least 0; a cluster without nodes or CPUs gives 0, and so
+//! does a job without size. Source: Slurm's priority_multifactor.html, "Job Size Factor"; its
+//! sentence "the single node job will receive the 1.0 job size factor" is true for large clusters
+//! only.
 
 use super::TimeLimit;
 use super::quirks::Quirks;
@@ -40,10 +41,10 @@ impl Size {
         }
     }
 
-    /// The factor of a job, 0..=1. `max_time_mins` is its partition's, looked up where it counts:
-    /// the outer `None` without a partition, the inner one without a limit.
+    /// The factor of a job, 0..=1. `max_time_mins` returns the limit of its partition, and is
+    /// called only if needed: `None` without a partition, `Some(None)` without a limit.
     ///
-    /// NaN comes out only under `compat=slurm`, from a job or cluster of size 0.
+    /// The result is NaN only under `compat=slurm`, for a job or cluster of size 0.
     #[inline]
     pub(super) fn factor(
         &self,
@@ -68,13 +69,13 @@ impl Size {
         factor.clamp(0.0, 1.0)
     }
 
-    /// Whether the factor of any job is [`Size::plain`].
+    /// Returns true if the factor of every job is [`Size::plain`].
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         !self.relative_to_time && !self.favor_small && self.nodes > 0 && self.cpus > 0
     }
 
-    /// The factor by default, of a cluster that has nodes and CPUs.
+    /// The default factor, for a cluster that has nodes and CPUs.
     #[inline(always)]
     pub(super) fn plain(&self, nodes: u32, cpus: u32) -> f64 {
         average(
@@ -88,7 +89,7 @@ impl Size {
     fn per_minute(&self, nodes: u32, cpus: u32, minutes: u32) -> f64 {
         let on_nodes = f64::from(nodes) * f64::from(self.cpus) / f64::from(self.nodes);
         let asked = f64::from(cpus);
-        // Spelled as a comparison so that a NaN stays, which f64::max would drop.
+        // Written as a comparison so that NaN is kept; f64::max would drop it.
         let cpus = if asked > on_nodes { asked } else { on_nodes };
         let share = if cpus == 0.0 && !self.quirks.divides_by_zero {
             0.0
@@ -115,7 +116,7 @@ impl Size {
     }
 }
 
-/// Nodes and CPUs in equal parts; nodes alone where the job's CPUs are unknown.
+/// Average of the two; nodes alone if the job's CPUs are unknown.
 #[inline(always)]
 fn average(of_nodes: f64, of_cpus: f64, cpus: u32) -> f64 {
     if cpus == 0 {
@@ -174,7 +175,7 @@ mod tests {
         }
     }
 
-    // Worked by hand from the table above.
+    // Computed by hand from the table above.
     #[test]
     fn large_and_small() {
         for compat in [Compat::Documented, SLURM_22, SLURM_24] {
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(long.of(&unlimited, || Some(Some(8))), 1.0 / 4_294_967_295.0);
     }
 
-    // Slurm takes a job larger than the cluster (nodes may be down or removed) for the smallest.
+    // Slurm treats a job larger than the cluster (nodes may be down or removed) as the smallest.
     #[test]
     fn a_job_larger_than_the_cluster() {
         let big = of(11, 161, 60);

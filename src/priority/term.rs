@@ -3,19 +3,19 @@
 use super::{Factors, Priced};
 use crate::config::Config;
 
-/// A term of the sum that a priority is.
+/// A term of the sum that gives a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
     /// A factor times its weight.
     Factor(Factor),
-    /// Site factor, added as it is.
+    /// Site factor, added without a weight.
     Site,
-    /// Nice value, subtracted as it is.
+    /// Nice value, subtracted without a weight.
     Nice,
 }
 
 impl Term {
-    /// All of them, in Slurm's order of additions.
+    /// All terms, in Slurm's order of additions.
     pub const ALL: [Term; 9] = [
         Term::Factor(Factor::Age),
         Term::Factor(Factor::Assoc),
@@ -28,7 +28,7 @@ impl Term {
         Term::Nice,
     ];
 
-    /// The word for it in reports and JSON.
+    /// Its name in reports and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Term::Factor(factor) => factor.name(),
@@ -47,8 +47,8 @@ impl Term {
     }
 }
 
-/// Makes [`Factor`] and what belongs to each from one line per factor. Its field has the same name
-/// in [`Factors`], [`Priced`] and [`Weights`].
+/// Generates [`Factor`] and its properties from one line per factor. The field of a factor has the
+/// same name in [`Factors`], [`Priced`] and [`Weights`].
 macro_rules! factors {
     ($(
         #[doc = $doc:literal]
@@ -58,18 +58,18 @@ macro_rules! factors {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Factor {
             $(#[doc = $doc] $factor,)*
-            /// Trackable resources, each with a factor and a weight of its own.
+            /// Trackable resources, each with its own factor and weight.
             Tres,
         }
 
         impl Factor {
-            /// All of them, in Slurm's order of additions, which is that of [`Factor::index`].
+            /// All factors, in Slurm's order of additions, which is that of [`Factor::index`].
             pub const ALL: [Factor; 7] = [$(Factor::$factor,)* Factor::Tres];
 
-            /// Those with one weight: all but [`Factor::Tres`].
+            /// Factors with one weight: all except [`Factor::Tres`].
             pub const WITH_ONE_WEIGHT: [Factor; 6] = [$(Factor::$factor,)*];
 
-            /// The word for it in reports and JSON.
+            /// Its name in reports and JSON.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Factor::$factor => stringify!($field),)*
@@ -101,7 +101,7 @@ macro_rules! factors {
                 }
             }
 
-            /// The weight; `None` for [`Factor::Tres`], where each TRES has its own.
+            /// The weight; `None` for [`Factor::Tres`], because each TRES has its own.
             pub fn weight(self, config: &Config) -> Option<u32> {
                 match self {
                     $(Factor::$factor => Some(config.$weight),)*
@@ -109,7 +109,7 @@ macro_rules! factors {
                 }
             }
 
-            /// [`Factor::weight`], to be changed.
+            /// [`Factor::weight`], mutable.
             pub fn weight_mut(self, config: &mut Config) -> Option<&mut u32> {
                 match self {
                     $(Factor::$factor => Some(&mut config.$weight),)*
@@ -119,7 +119,7 @@ macro_rules! factors {
         }
 
         impl Factors {
-            /// A factor; `None` for [`Factor::Tres`], where each TRES has its own.
+            /// A factor; `None` for [`Factor::Tres`], because each TRES has its own.
             pub fn of(&self, factor: Factor) -> Option<f64> {
                 match factor {
                     $(Factor::$factor => Some(self.$field),)*
@@ -129,7 +129,7 @@ macro_rules! factors {
         }
 
         impl Priced {
-            /// The weighted factor; for [`Factor::Tres`] the sum of all.
+            /// The weighted factor; for [`Factor::Tres`], the sum over all TRES.
             pub fn points(&self, factor: Factor) -> f64 {
                 match factor {
                     $(Factor::$factor => self.$field,)*
@@ -138,7 +138,7 @@ macro_rules! factors {
             }
         }
 
-        /// The weights as f64, into which every 32-bit number fits.
+        /// The weights as f64, which can hold every 32-bit number.
         #[derive(Clone, Copy, Debug)]
         pub(super) struct Weights {
             $(pub(super) $field: f64,)*
@@ -155,7 +155,7 @@ macro_rules! factors {
 }
 
 factors! {
-    /// Time that the job has waited.
+    /// Waiting time of the job.
     Age: age, 'A', "AGE", "PriorityWeightAge", priority_weight_age;
     /// Priority of the association.
     Assoc: assoc, 'B', "ASSOC", "PriorityWeightAssoc", priority_weight_assoc;
@@ -177,7 +177,7 @@ impl Factor {
 }
 
 impl Priced {
-    /// What a term adds to the priority: of a nice value, its opposite (0, never -0, for 0).
+    /// Contribution of a term to the priority. For a nice value, its negative (0, never -0, for 0).
     pub fn added(&self, term: Term) -> f64 {
         match term {
             Term::Factor(factor) => self.points(factor),
@@ -207,8 +207,8 @@ mod tests {
         assert_eq!(priced.added(Term::Nice), -30.0);
     }
 
-    // slurm.conf(5) names the keys, and sprio(1) the letters; the parser of slurm.conf is another
-    // list of them.
+    // slurm.conf(5) lists the keys, and sprio(1) the letters; the parser of slurm.conf has its own
+    // list of keys.
     #[test]
     fn a_key_sets_its_weight() {
         for factor in Factor::WITH_ONE_WEIGHT {

@@ -1,12 +1,12 @@
-//! The TRES factors: the fraction of its partition that a job requests, each with its own weight.
+//! TRES factors: the fraction of its partition that a job requests, each TRES with its own weight.
 //!
-//! factor = count / partition's count, 0 where either is 0 or unknown; under `NO_NORMAL_TRES` the
+//! factor = count / partition's count; 0 if either is 0 or unknown; under `NO_NORMAL_TRES` the
 //! count itself. Source: Slurm's priority_multifactor.html, "TRES Factors".
 
 use super::PriorityError;
 use crate::config::Config;
 
-/// The weights that are not 0, by position in the site's TRES.
+/// The nonzero weights, by position in the site's TRES.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TresWeights {
     weights: Vec<(usize, f64)>,
@@ -14,8 +14,8 @@ pub(super) struct TresWeights {
 }
 
 impl TresWeights {
-    /// Finds each name of `PriorityWeightTRES` among the site's, in any case of letters; of a name
-    /// given twice the last weight counts. A site that knows no TRES yet has no weights.
+    /// Looks up each name of `PriorityWeightTRES` among the site's TRES, ignoring case. If a name
+    /// is given twice, the last weight counts. A site that knows no TRES yet has no weights.
     pub(super) fn new(config: &Config, names: &[String]) -> Result<TresWeights, PriorityError> {
         let mut by_position = vec![0.0; names.len()];
         for (name, weight) in &config.priority_weight_tres {
@@ -36,9 +36,9 @@ impl TresWeights {
         })
     }
 
-    /// What to divide a job's counts by in a partition with these counts, one per weight, so that
-    /// no case is left to tell apart for each job: infinity where the factor is to be 0, and 1
-    /// where counts are not normalised.
+    /// Divisors of a job's counts in a partition with these counts, one per weight, chosen so that
+    /// jobs need no distinction of cases: infinity if the factor must be 0, and 1 if counts are not
+    /// normalised.
     pub(super) fn divisors(&self, partition: Option<&[u64]>) -> impl Iterator<Item = f64> {
         self.weights.iter().map(move |(position, _)| {
             match partition.map_or(0, |counts| counts[*position]) {
@@ -49,33 +49,33 @@ impl TresWeights {
         })
     }
 
-    /// How many weights there are.
+    /// Number of weights.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// Sum of the weighted factors, added in the order of the site's TRES; exactly 0 without
-    /// weights.
+    /// Sum of the weighted factors, added in the order of the site's TRES; exactly 0 if there are
+    /// no weights.
     #[inline]
     pub(super) fn sum(&self, job: Option<&[u64]>, divisors: &[f64]) -> f64 {
-        // Factors of 0, of either sign, added to 0.
+        // All factors are 0, of either sign, and their sum is 0.
         let Some(job) = job else { return 0.0 };
         self.terms(job, divisors)
             .fold(0.0, |sum, (_, term)| sum + term)
     }
 
-    /// The weighted factors into `out`, one per TRES of the site.
+    /// Writes the weighted factors into `out`, one per TRES of the site.
     pub(super) fn fill(&self, job: Option<&[u64]>, divisors: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         let Some(job) = job else { return };
         for (position, term) in self.terms(job, divisors) {
-            // A negative weight times 0 is -0.0, which would be printed as such.
+            // A negative weight times 0 is -0.0, which would be printed with its sign.
             out[position] = term + 0.0;
         }
     }
 
-    /// The weights into `out`, one per TRES of the site.
+    /// Writes the weights into `out`, one per TRES of the site.
     pub(super) fn weights(&self, out: &mut [f64]) {
         out.fill(0.0);
         for (position, weight) in &self.weights {
@@ -122,7 +122,7 @@ mod tests {
         out
     }
 
-    // Worked by hand: 4 of 16 CPUs, 2048 of 8192 MiB, 1 of 2 GPUs.
+    // Computed by hand: 4 of 16 CPUs, 2048 of 8192 MiB, 1 of 2 GPUs.
     #[test]
     fn shares_of_the_partition() {
         let weights = weights("CPU=1000,Mem=2000,GRES/gpu=3000", "").unwrap();

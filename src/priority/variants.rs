@@ -1,21 +1,22 @@
-//! The priorities of a job that asked for several partitions or several QOS.
+//! Priorities of a job that requested several partitions or several QOS.
 //!
-//! Slurm keeps one priority per partition and QOS beside the job's own: partition by partition in
-//! the order of the job's list, and QOS by QOS within each. A job with a list of QOS only counts
-//! as if it had asked for its one partition, a job with a list of partitions only has its one QOS.
+//! Slurm keeps one priority per partition and QOS besides the job's own: partition by partition in
+//! the order of the job's list, and within each partition QOS by QOS. A job that has only a list of
+//! QOS counts as if it had requested a list with its one partition; a job that has only a list of
+//! partitions has its one QOS.
 
 use super::{Index, Job, Priced, Pricer, factors};
 
-/// One of the ways in which a job could run.
+/// One combination of partition and QOS in which a job could run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// The partition.
     pub partition: Option<Index>,
-    /// The entry of the job's QOS list; `None` without one: the job's own QOS counts.
+    /// The entry of the job's QOS list; `None` without a list: the job's own QOS counts.
     pub qos: Option<Index>,
 }
 
-/// How many variants a job with so many partitions and QOS in its lists has.
+/// Number of variants of a job whose lists have this many partitions and QOS.
 pub(crate) fn variant_count(partitions: usize, qos: usize) -> usize {
     match (partitions, qos) {
         (0, qos) => qos,
@@ -24,8 +25,8 @@ pub(crate) fn variant_count(partitions: usize, qos: usize) -> usize {
 }
 
 impl<'a> Pricer<'a> {
-    /// The variants of a job, at `partition_index * number of QOS + qos_index`; none for a job
-    /// without any list. Under `compat=slurm` of a release before 24.11 lists of QOS do not count.
+    /// The variants of a job, at `partition_index * number of QOS + qos_index`; empty for a job
+    /// without lists. Under `compat=slurm` of a release before 24.11, lists of QOS are ignored.
     pub fn variants(&self, job: &Job) -> impl ExactSizeIterator<Item = Variant> + use<'a> {
         let partitions = &self.tables.partition_lists[self.partition_range(job)];
         let qos = &self.tables.qos_lists[self.qos_range(job)];
@@ -39,7 +40,7 @@ impl<'a> Pricer<'a> {
     }
 
     /// The price of one variant: `priced`, the job's own price, with the terms of partition, QOS
-    /// and TRES recomputed. `INCR_ONLY` is for [`Pricer::price_variants`].
+    /// and TRES recomputed. `INCR_ONLY` is applied by [`Pricer::price_variants`].
     ///
     /// A QOS of priority 0 adds nothing; under `compat=slurm` it inherits the term of the job's
     /// own QOS.
@@ -59,13 +60,13 @@ impl<'a> Pricer<'a> {
         result
     }
 
-    /// The priorities of all variants into `out`, in the order of [`Pricer::variants`]; returns
-    /// how many there are. `priced` is what [`Pricer::price`] or [`Pricer::price_set`] gave for
-    /// this job.
+    /// Writes the priorities of all variants into `out`, in the order of [`Pricer::variants`], and
+    /// returns their number. `priced` is the result of [`Pricer::price`] or [`Pricer::price_set`]
+    /// for this job.
     ///
-    /// Under `INCR_ONLY` an element only grows, so `out` holds the last pass's numbers on entry,
-    /// or 0. Nothing is written for a held job and one whose priority an administrator set: their
-    /// numbers stay.
+    /// Under `INCR_ONLY` an element may only grow, so `out` must hold the numbers of the last pass
+    /// on entry, or 0. Nothing is written for a held job or a job whose priority an administrator
+    /// set: their numbers stay.
     ///
     /// # Panics
     /// If `out` is shorter than the number of variants.
@@ -121,8 +122,8 @@ mod tests {
         out
     }
 
-    // The sample job without partition, QOS and TRES is 1000 (see `samples`); partition 0 is worth
-    // 2000 and TRES 500 in it, partition 1 1000 and 250; QOS 0 is worth 4000, QOS 1 nothing.
+    // The sample job without partition, QOS and TRES has priority 1000 (see `samples`). Partition 0
+    // adds 2000 and 500 for TRES, partition 1 adds 1000 and 250; QOS 0 adds 4000, QOS 1 nothing.
     #[test]
     fn one_priority_per_partition_and_qos() {
         let config = config();
