@@ -1,7 +1,7 @@
-//! The numbers of the two classic rules: effective usage, normalised shares and factors.
+//! Numbers of the two classic rules: effective usage, normalised shares and factors.
 //!
-//! What an association has follows from what its account has: [`Numbers`] keeps the numbers of
-//! accounts alone, as users are many.
+//! The numbers of an association follow from those of its account. [`Numbers`] keeps the numbers of
+//! accounts only, because there are many users.
 
 use super::host::PowerOfTwo;
 use super::level_ratios::{Formula, LevelRatios, usage_of_level};
@@ -11,7 +11,7 @@ use super::{AssocFairshare, Usage};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
-/// Fair share under a classic rule, of single associations on demand.
+/// Fair share under a classic rule, computed for single associations on demand.
 pub(crate) struct Numbers<'a> {
     tree: &'a Tree,
     quirks: Quirks,
@@ -20,12 +20,12 @@ pub(crate) struct Numbers<'a> {
     by_level: Option<Formula>,
     dampening: Extended,
     power: PowerOfTwo,
-    /// By position, under `compat=slurm`, which multiplies from the association upwards.
+    /// By position, under `compat=slurm`, where products start at the association.
     norm_shares: Vec<f64>,
-    /// Where in `accounts` an association is; users are nowhere.
+    /// Index of an association in `accounts`; a user has none.
     places: Vec<u32>,
     accounts: Vec<Account>,
-    /// One per account, where there is `by_level`.
+    /// One per account, if `by_level` is set.
     levels: Vec<LevelRatios>,
 }
 
@@ -51,7 +51,7 @@ const NO_ACCOUNT: Account = Account {
 };
 
 impl<'a> Numbers<'a> {
-    /// `by_level`: the effective usage of `DEPTH_OBLIVIOUS`.
+    /// `by_level`: effective usage as in `DEPTH_OBLIVIOUS`.
     pub(super) fn new<W>(
         input: &RankingInput<'a, W>,
         dampening: u16,
@@ -114,8 +114,8 @@ impl<'a> Numbers<'a> {
         &self.accounts[self.places[index.get()] as usize]
     }
 
-    /// The numbers of one association; those of the accounts above it are there. `own`: its
-    /// normalised usage.
+    /// The numbers of one association; those of the accounts above it must be computed already.
+    /// `own`: its normalised usage.
     fn standing(&self, index: AssocIndex, own: Extended) -> Standing {
         let quirks = self.quirks;
         let norm_shares = self.norm_shares.get(index.get());
@@ -155,8 +155,8 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Effective usage of an association with shares of its own, not right below the root.
-    /// `part`: of the shares on its level, where it is known already.
+    /// Effective usage of an association with shares of its own, not directly below the root.
+    /// `part`: its part of the shares on its level, if already known.
     fn below(
         &self,
         index: AssocIndex,
@@ -179,8 +179,8 @@ impl<'a> Numbers<'a> {
         between(own, above, part)
     }
 
-    /// The factor from an association's own numbers, or with `FairShare=parent` from those of
-    /// its account.
+    /// The factor from an association's own numbers; for `FairShare=parent`, from those of its
+    /// account.
     fn factor(&self, index: AssocIndex, standing: Standing) -> f64 {
         match self.tree.fs_parent(index) {
             Some(parent) if self.tree.rows()[index.get()].shares == Shares::Parent => {
@@ -219,7 +219,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Fair share of all, by position, in the memory of `spare`.
+    /// Fair share of all associations, by position, in the memory of `spare`.
     pub(crate) fn all(&self, mut spare: Vec<AssocFairshare>) -> Vec<AssocFairshare> {
         spare.clear();
         spare.extend(self.tree.indices().map(|index| self.fairshare(index)));
@@ -233,7 +233,7 @@ pub(super) fn between(own: Extended, above: Extended, part: Extended) -> Extende
     own + (above - own) * part
 }
 
-/// `2^(-(used / shares) / dampening)`, 0 without shares.
+/// `2^(-(used / shares) / dampening)`; 0 without shares.
 pub(super) fn factor(
     used: Extended,
     shares: Extended,

@@ -1,11 +1,11 @@
-//! `difference`: priority as the difference of shares and usage, the earliest rule.
+//! `difference`: priority is the difference of shares and usage, the earliest rule.
 //!
-//! `F = (1 + S - U) / 2`, with S the fraction of the association (the product over all levels of
-//! shares over the level's shares) and U its part of all usage. `FairShare=parent` takes the factor
-//! of its `fs_parent`.
+//! `F = (1 + S - U) / 2`, where S is the association's fraction (the product over all levels of
+//! shares over the level's shares) and U is its part of all usage. `FairShare=parent` has the
+//! factor of its `fs_parent`.
 //!
-//! F is the exact number rounded to a multiple of 2^-53, halves up; so equal numbers have one
-//! factor whatever they were made of, and the order of rows does not matter. Who has no shares and
+//! F is the exact number, rounded to a multiple of 2^-53, halves up. So equal numbers always give
+//! the same factor, and the order of rows does not matter. An association without shares and with
 //! all of the usage would have 0; it has the smallest positive number instead.
 
 use std::cmp::Ordering;
@@ -82,9 +82,10 @@ impl Rule for Difference {
     }
 }
 
-/// Factors are so many parts of 1.
+/// Number of parts of 1 in which factors are measured.
 const PARTS: u64 = 1 << 53;
-/// Where a rounded factor is near the middle between two parts is told to so many pieces of one.
+/// Number of pieces of one part: the precision with which a rounded factor near the middle between
+/// two parts is detected.
 const FINE: u64 = 1 << 10;
 
 /// `1 + S - U` of one association.
@@ -96,13 +97,14 @@ struct Exact<'a> {
 }
 
 impl Exact<'_> {
-    /// Half of it, `rounded` being the whole, with two roundings for each of `depth` levels.
+    /// Half of the exact number; `rounded` is the number after two roundings for each of `depth`
+    /// levels.
     fn factor(&self, rounded: Extended, depth: usize) -> f64 {
-        // In `FINE` pieces of a part; `rounded` is twice the factor, at most 2.
+        // In pieces, `FINE` of them per part; `rounded` is twice the factor, at most 2.
         let pieces = (rounded * Extended::from(PARTS * (FINE / 2))).to_u64_truncated();
         let (parts, rest) = (pieces / FINE, pieces % FINE);
         let near = parts + u64::from(rest >= FINE / 2);
-        // Each rounding is of at most 2^-63, half a piece.
+        // Each rounding changes the number by at most 2^-63, half a piece.
         let doubt = depth as u64 + 4;
         let parts = if rest.abs_diff(FINE / 2) > doubt {
             near
@@ -112,10 +114,10 @@ impl Exact<'_> {
         (parts as f64 / PARTS as f64).max(f64::MIN_POSITIVE)
     }
 
-    /// The number of parts that is nearest to the exact factor, found from one that is near.
+    /// The number of parts nearest to the exact factor; the search starts at `near`.
     fn nearest(&self, near: u64) -> u64 {
         let mut parts = near;
-        // Below (parts - 1/2)?
+        // Is the factor below (parts - 1/2)?
         while parts > 0 && self.to_half_below(parts).is_lt() {
             parts -= 1;
         }
@@ -125,18 +127,20 @@ impl Exact<'_> {
         parts
     }
 
-    /// The factor against `(parts - 1/2) / PARTS`: `1 + S - U` against `(2 parts - 1) / PARTS`.
+    /// Compares the factor with `(parts - 1/2) / PARTS`: `1 + S - U` with `(2 parts - 1) / PARTS`.
     fn to_half_below(&self, parts: u64) -> Ordering {
         let (shares, of) = Entitlement::SHARES.exact(self.tree, self.index);
         let total = self.usage.raw(self.root);
-        // Usage may have been lost on the way up.
+        // An association can have more usage than the root, because usage may be lost on the way
+        // up.
         let used = self.usage.raw(self.index).min(total);
         let (used, total) = if total.is_zero() {
             (Product::new(0), Product::new(1))
         } else {
             (Product::of(used), Product::of(total))
         };
-        // (of + shares) * total * PARTS against (2 parts - 1) * of * total + used * of * PARTS.
+        // Compares (of + shares) * total * PARTS with (2 parts - 1) * of * total + used * of *
+        // PARTS.
         let left = of.plus(&shares).times_product(&total).times(PARTS);
         let right = of.times_product(&total).times(2 * parts - 1);
         left.cmp(&right.plus(&used.times_product(&of).times(PARTS)))

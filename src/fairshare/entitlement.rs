@@ -1,30 +1,31 @@
-//! What associations are entitled to.
+//! Entitlements of associations.
 
 use super::product::Product;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Shares, Tree};
 
-/// What associations are entitled to, in TRES-seconds.
+/// Entitlements of associations, in TRES-seconds.
 ///
 /// The root is entitled to the whole: length of the window times capacity (billing TRES of the
-/// machine, or of all machines that share). A node is entitled to its shares over those of its
-/// level of what its parent is entitled to; one with minutes to these times 60, whatever its
-/// shares, and those below it to their parts of that.
+/// machine, or of all machines that share). A node is entitled to its fraction of the shares on its
+/// level, times the entitlement of its parent. A node with minutes is entitled to these times 60,
+/// whatever its shares; nodes below it are entitled to their parts of that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entitlement {
     whole: u64,
-    /// By position.
+    /// Allocated minutes, by position.
     minutes: Vec<(AssocIndex, u64)>,
 }
 
 impl Entitlement {
-    /// Shares alone: all that matters to an order is parts of one whole.
+    /// By shares only: an order depends only on the parts of one whole.
     pub const SHARES: Entitlement = Entitlement {
         whole: 1,
         minutes: Vec::new(),
     };
 
-    /// Shares of `whole` TRES-seconds. Of 0, shares entitle to nothing, and minutes alone count.
+    /// Shares of `whole` TRES-seconds. If it is 0, shares entitle to nothing, and only minutes
+    /// count.
     pub const fn new(whole: u64) -> Entitlement {
         Entitlement {
             whole,
@@ -32,12 +33,12 @@ impl Entitlement {
         }
     }
 
-    /// What a policy with these minutes entitles to: they alone count, and shares of the root entitle
-    /// to nothing; without any, [`Entitlement::SHARES`]. `None`: an account that is not in the tree, whose
-    /// minutes nobody has. `minutes` from 0 up to 2^58.
+    /// Entitlement of a policy with these minutes: only they count, and shares of the root entitle
+    /// to nothing; without any minutes, [`Entitlement::SHARES`]. `None`: an account that is not in
+    /// the tree; nobody gets its minutes. `minutes` below 2^58.
     ///
     /// # Panics
-    /// From 2^58 minutes on.
+    /// If minutes are 2^58 or more.
     pub fn by_minutes(given: impl IntoIterator<Item = (Option<AssocIndex>, u64)>) -> Entitlement {
         let mut given = given.into_iter().peekable();
         if given.peek().is_none() {
@@ -52,11 +53,11 @@ impl Entitlement {
         )
     }
 
-    /// The same, but an association has allocated minutes instead of its shares; what it had
-    /// before is replaced. `minutes` from 0 up to 2^58.
+    /// The same, with allocated minutes instead of shares for one association; replaces earlier
+    /// minutes. `minutes` below 2^58.
     ///
     /// # Panics
-    /// From 2^58 minutes on.
+    /// If minutes are 2^58 or more.
     #[must_use]
     pub fn with_minutes(mut self, index: AssocIndex, minutes: u64) -> Entitlement {
         assert!(minutes < 1 << 58, "fewer than 2^58 minutes");
@@ -67,24 +68,24 @@ impl Entitlement {
         self
     }
 
-    /// What `whole` is, TRES-seconds.
+    /// The whole, TRES-seconds.
     pub const fn whole(&self) -> u64 {
         self.whole
     }
 
-    /// Whether any association has minutes.
+    /// Returns true if any association has minutes.
     pub(super) fn has_minutes(&self) -> bool {
         !self.minutes.is_empty()
     }
 
-    /// The minutes of an association, in seconds; `None`: it has shares.
+    /// The minutes of an association, in seconds; `None` if it has shares.
     pub fn seconds(&self, index: AssocIndex) -> Option<u64> {
         let found = self.minutes.binary_search_by_key(&index, |row| row.0);
         found.ok().map(|at| self.minutes[at].1 * 60)
     }
 
-    /// What each association is entitled to, TRES-seconds, by position, rounded.
-    /// `FairShare=parent` is entitled to what its account is.
+    /// Entitlement of each association, TRES-seconds, by position, rounded. `FairShare=parent` has
+    /// the entitlement of its account.
     pub fn of_all(&self, tree: &Tree) -> Vec<Extended> {
         let mut entitled = vec![Extended::from(self.whole); tree.len()];
         for &index in tree.parents_first() {
@@ -102,7 +103,7 @@ impl Entitlement {
         entitled
     }
 
-    /// Numerator and denominator of what one association is entitled to, exactly.
+    /// Exact numerator and denominator of the entitlement of one association.
     pub(super) fn exact(&self, tree: &Tree, index: AssocIndex) -> (Product, Product) {
         let (mut shares, mut of) = (Product::new(1), Product::new(1));
         let mut at = index;
@@ -122,7 +123,7 @@ impl Entitlement {
     }
 }
 
-/// Shares alone.
+/// By shares only.
 impl Default for Entitlement {
     fn default() -> Entitlement {
         Entitlement::SHARES

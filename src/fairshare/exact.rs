@@ -1,16 +1,16 @@
 //! Level fairshare as an exact number.
 //!
-//! `(shares / level shares) / (usage / parent's usage)` is a quotient of two products of whole
-//! numbers, each below 2^128. Its correctly rounded value decides most comparisons: rounding
-//! never swaps two numbers. Only where two rounded values are equal are the quotients themselves
-//! compared, by cross-multiplying in 256 bits.
+//! `(shares / level shares) / (usage / parent's usage)` is a quotient of two products of integers,
+//! each below 2^128. Its correctly rounded value decides most comparisons, because rounding never
+//! swaps two numbers. Only if two rounded values are equal are the quotients themselves compared,
+//! by cross-multiplication in 256 bits.
 
 use std::cmp::Ordering;
 
 use crate::extended::Extended;
 
-/// `numerator / denominator * 2^exponent`; one of the upper two bits of both parts is set, and
-/// the numerator is even.
+/// `numerator / denominator * 2^exponent`; both parts have one of their upper two bits set, and the
+/// numerator is even.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LevelRatio {
     numerator: u128,
@@ -25,13 +25,13 @@ pub(super) enum Level {
     Zero,
     /// Shares and usage.
     Finite(LevelRatio),
-    /// Shares, and no usage to hold against them; or a user with `FairShare=parent`.
+    /// Shares without usage; or a user with `FairShare=parent`.
     Infinite,
 }
 
 impl Level {
-    /// Of `shares` among `level_shares` (below 2^63) and `usage` within `parent_usage`; usages
-    /// are finite and not negative.
+    /// Level fairshare of `shares` out of `level_shares` (below 2^63) and `usage` out of
+    /// `parent_usage`; usages are finite and not negative.
     #[inline]
     pub(super) fn new(
         shares: u32,
@@ -51,8 +51,8 @@ impl Level {
             return Level::Infinite;
         }
         debug_assert!(level_shares >= u64::from(shares) && level_shares >> 63 == 0);
-        // Usages have their top bits set; with those of shares set as well, so has the product,
-        // or the bit below.
+        // The top bit of usages is set. If that of the shares is also set, the product has its top
+        // bit or the bit below it set.
         let shares = u64::from(shares);
         let (up, down) = (shares.leading_zeros(), level_shares.leading_zeros());
         Level::Finite(LevelRatio {
@@ -82,7 +82,7 @@ impl LevelRatio {
         let divisor = self.denominator << down;
         let mut exponent = self.exponent - up as i32 + down as i32;
         if dividend >= divisor {
-            // Loses nothing, as the numerator is even.
+            // Loses nothing, because the numerator is even.
             dividend >>= 1;
             exponent += 1;
         }
@@ -98,12 +98,12 @@ fn divide(dividend: u128, divisor: u128) -> (u64, u128) {
     let (high, low) = (divisor >> 64, divisor & (DIGIT - 1));
     let mut quotient = dividend / high;
     let mut rest = dividend - quotient * high;
-    // The estimate leaves out `low` and is at most two too large, so at most 2^64 + 1.
+    // The estimate ignores `low` and is at most 2 too large, so it is at most 2^64 + 1.
     while rest < DIGIT && quotient * low > rest << 64 {
         quotient -= 1;
         rest += high;
     }
-    // The remainder fits, though what it is computed from may not.
+    // The remainder fits, although intermediate values may not.
     (quotient as u64, (rest << 64).wrapping_sub(quotient * low))
 }
 
@@ -128,7 +128,7 @@ fn normalised_product(a: u128, b: u128, exponent: i32) -> (i32, u128, u128) {
 
 impl Ord for LevelRatio {
     fn cmp(&self, other: &LevelRatio) -> Ordering {
-        // Only the difference of the exponents matters; it goes to the left side.
+        // Only the difference of the exponents matters; it is added on the left side.
         let left = normalised_product(
             self.numerator,
             other.denominator,
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    /// Two 64-bit digits, each often at an end of its range: there an estimate goes wrong.
+    /// Two 64-bit digits, often at an end of their range, where an estimate goes wrong.
     fn digits() -> impl Strategy<Value = u128> {
         let ends = [0_u64, 1 << 63, u64::MAX - 2];
         let near = (prop::sample::select(ends.to_vec()), 0..3_u64).prop_map(|(end, by)| end + by);
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn products_are_compared_to_the_last_bit() {
-        // k/(k + 1) > (k - 1)/k, as k^2 > k^2 - 1: these differ in the last of 201 bits only.
+        // k/(k + 1) > (k - 1)/k, because k^2 > k^2 - 1: these differ only in the last of 201 bits.
         let k = (1 << 100) + 1;
         let ratio = |numerator, denominator| LevelRatio {
             numerator,
@@ -247,7 +247,7 @@ mod tests {
         };
         assert!(ratio(k, k + 1) > ratio(k - 1, k));
         assert_eq!(ratio(k, k + 1), ratio(k, k + 1));
-        // Powers of two count.
+        // Exponents matter.
         assert!(
             ratio(3, 2)
                 < LevelRatio {

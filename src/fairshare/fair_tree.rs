@@ -1,18 +1,18 @@
 //! Fair Tree as Slurm documents it.
 //!
-//! Every association has a level fairshare, `LF = S / U`: its part of the shares on its level
-//! over its part of its parent's usage. A walk from the root visits the associations of a level
-//! in descending order of LF and goes down into an account before it goes on; the users are
-//! ranked as the walk finds them, the first one first.
+//! Every association has a level fairshare, `LF = S / U`: its part of the shares on its level over
+//! its part of its parent's usage. A walk from the root visits the associations of a level in
+//! descending order of LF; it visits all below an account before the next association. Users are
+//! ranked in the order in which the walk finds them, the best first.
 //!
 //! Ties, from the rules of fair_tree.shtml:
-//! * users of a level with one LF share a rank, and as many ranks below it stay empty (4, 4, 2);
-//! * accounts with one LF are visited as one: their children form one level, which again may
-//!   hold accounts that tie across their former parents;
+//! * users of a level with the same LF share a rank, and the ranks after it are skipped (4, 4, 2);
+//! * accounts with the same LF are visited as one: their children form one level, which may again
+//!   contain accounts that tie, also from different parents;
 //! * users that tie with accounts share the rank of the best user below these accounts, however
-//!   deep, and whatever empty accounts come before.
+//!   deep, even if there are empty accounts before it.
 //!
-//! LF values compare exactly, so equal ratios tie and the order of the rows does not matter.
+//! LF values are compared exactly, so equal ratios tie and the order of rows does not matter.
 
 use std::cmp::Ordering;
 
@@ -25,7 +25,7 @@ use crate::extended::Extended;
 use crate::order;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
-/// `fair_tree`: rank by depth-first walk, the default of Slurm.
+/// `fair_tree`: ranks by a depth-first walk; Slurm's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FairTree;
 
@@ -83,7 +83,7 @@ fn compute(
 ) -> Vec<AssocFairshare> {
     let mut results = spare;
     results.resize(tree.len(), BLANK);
-    // Divisions, each for itself: half of the work on a large tree. The walk is the other half.
+    // Independent divisions: half of the work on a large tree. The walk is the other half.
     let filled = workers.each(&mut results, |at, result| {
         *result = numbers(tree, usage, AssocIndex::new(at));
     });
@@ -105,7 +105,7 @@ const BLANK: AssocFairshare = AssocFairshare {
     fs_factor: None,
 };
 
-/// All but the factor.
+/// All numbers except the factor.
 fn numbers(tree: &Tree, usage: &Usage<'_>, index: AssocIndex) -> AssocFairshare {
     let norm_usage = usage.norm(index);
     AssocFairshare {
@@ -121,9 +121,9 @@ fn numbers(tree: &Tree, usage: &Usage<'_>, index: AssocIndex) -> AssocFairshare 
     }
 }
 
-/// The exact level fairshare; `None` for the root and for accounts that stand aside.
+/// The exact level fairshare; `None` for the root and for accounts with `FairShare=parent`.
 ///
-/// `usage` is raw usage as [`Usage::raw`] gives it.
+/// `usage` is raw usage as returned by [`Usage::raw`].
 pub(super) fn level(
     tree: &Tree,
     usage: impl Fn(AssocIndex) -> Extended,
@@ -134,8 +134,8 @@ pub(super) fn level(
     level_within(tree, (index, usage(index)), within)
 }
 
-/// The same of an association with its usage, and what all on its level have: their shares, and
-/// their parent's usage.
+/// The same from the usage of an association and the numbers shared by its level: its shares, and
+/// its parent's usage.
 #[inline]
 pub(super) fn level_within(
     tree: &Tree,
@@ -150,15 +150,15 @@ pub(super) fn level_within(
     }
 }
 
-/// The order of two associations that Fair Tree compares on one level, the better one greater.
+/// Order of two associations that Fair Tree compares on one level; the better one is greater.
 ///
-/// `raw_usage`: one per association by position. Level fairshare is compared as an exact number, so that
-/// equal ratios are equal whatever their size; two without usage are equal, and so are two without
-/// shares. `None` where one of them takes part on no level: the root, an account with
-/// `FairShare=parent`. Whether both stand on the same level is the caller's to know.
+/// `raw_usage`: one per association by position. Level fairshare is compared as an exact number, so
+/// equal ratios are equal whatever their size; two associations without usage are equal, and so are
+/// two without shares. `None` if one of them is on no level: the root, or an account with
+/// `FairShare=parent`. The caller must make sure that both are on the same level.
 ///
 /// # Panics
-/// When an association is not of this tree, or `raw_usage` is shorter than the tree.
+/// If an association is not in this tree, or `raw_usage` is shorter than the tree.
 ///
 /// ```
 /// use fairtree::extended::Extended;
@@ -193,8 +193,8 @@ struct Member {
     is_user: bool,
 }
 
-/// LF as the bits of an `f64`, which order as the numbers do; keys order no two members wrongly,
-/// but most rightly.
+/// LF as the bits of an `f64`, which have the same order as the numbers. Keys never contradict the
+/// order of two members, and nearly always decide it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u64);
 
@@ -202,10 +202,10 @@ impl Key {
     const ZERO: Key = Key(0);
     const INFINITE: Key = Key(u64::MAX);
 
-    /// `level_fs` is the rounded LF, `exact` gives the exact one.
+    /// `level_fs` is the rounded LF; `exact` returns the exact one.
     fn new(level_fs: Extended, exact: impl FnOnce() -> Option<Level>) -> Key {
         if level_fs.is_zero() || level_fs.is_infinite() {
-            // A finite one may be rounded to either.
+            // A finite number may be rounded to 0 or infinity.
             match exact() {
                 Some(Level::Zero) => return Key::ZERO,
                 Some(Level::Infinite) => return Key::INFINITE,
@@ -215,7 +215,7 @@ impl Key {
         Key(level_fs.to_f64().to_bits().max(1))
     }
 
-    /// Whether all members with this key are equal.
+    /// Returns true if all members with this key are equal.
     fn is_exact(self) -> bool {
         self == Key::ZERO || self == Key::INFINITE
     }
@@ -223,11 +223,11 @@ impl Key {
 
 /// A level (of one account, or of several that tie), sorted, partly visited.
 struct Frame {
-    /// Its members are `members[start..end]`, and `end` is the end of the frame above it.
+    /// Its members are `members[start..end]`; `end` is the end of the frame above it.
     start: usize,
     next: usize,
     end: usize,
-    /// Users tied with the account of this level wait for its best user, but not beyond it.
+    /// Users tied with the account of this level wait for its best user, but not longer.
     owns_tie: bool,
 }
 
@@ -235,16 +235,16 @@ struct Walk<'a> {
     tree: &'a Tree,
     usage: &'a Usage<'a>,
     results: &'a mut [AssocFairshare],
-    /// Whether `results` have all but factors; else the walk fills them in on its way, while they
-    /// are in the processor's cache.
+    /// True if `results` are complete except for the factors; otherwise the walk computes them on
+    /// its way, while they are in the CPU cache.
     filled: bool,
     members: Vec<Member>,
     frames: Vec<Frame>,
     user_count: usize,
-    /// What the next user gets if it ties with none.
+    /// Rank of the next user if it is not tied.
     next_rank: usize,
-    /// The rank of users that tie with an account on the way down to where the walk is, until
-    /// that account's best user is found.
+    /// Rank of users that tie with an account on the path to the present position, until that
+    /// account's best user is found.
     tied_rank: Option<usize>,
 }
 
@@ -289,7 +289,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Ranks the users of a group of equals (they come first), then goes down into its accounts.
+    /// Ranks the users of a group of equals (they come first), then descends into its accounts.
     fn visit(&mut self, group: std::ops::Range<usize>) {
         let members = &self.members[group.clone()];
         let users = members.iter().take_while(|m| m.is_user).count();
@@ -315,8 +315,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Appends an account's children, without those that stand aside: they have no children
-    /// left and take no part.
+    /// Appends an account's children, except accounts with `FairShare=parent`: these have no
+    /// children left and are not ranked.
     fn add_children(&mut self, account: AssocIndex) {
         for &index in self.tree.fs_children(account) {
             if !self.filled {
@@ -336,7 +336,7 @@ impl<'a> Walk<'a> {
         level(self.tree, |at| self.usage.raw(at), index)
     }
 
-    /// Sorts the members from `start` on and makes them the level to visit.
+    /// Sorts the members from `start` on and makes them the next level to visit.
     fn descend(&mut self, start: usize, owns_tie: bool) {
         let mut members = std::mem::take(&mut self.members);
         members[start..].sort_unstable_by(|a, b| {
@@ -393,8 +393,8 @@ mod tests {
         };
         let rows = [root, user(2, 1), user(3, 1), user(4, 1), user(5, 0)];
         let tree = Tree::from_rows(rows).unwrap();
-        // 2^-1240: level fairshare is near 2^1240 and, of the one with half of that usage, twice
-        // as much; the one without usage has an infinite one, the one without shares none.
+        // 2^-1240: level fairshare is near 2^1240, and twice as much for the user with half of that
+        // usage. It is infinite for the one without usage, and 0 for the one without shares.
         let little = (0..20).fold(Extended::ONE, |little, _| {
             little / Extended::from(1_u64 << 62)
         });

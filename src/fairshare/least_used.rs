@@ -1,15 +1,15 @@
-//! `least_used:LEVEL`: who used least of what it is entitled to comes first.
+//! `least_used:LEVEL`: the node that used least of its entitlement comes first.
 //!
-//! The ratio of a node is what it used over what it is entitled to ([`Entitlement`]). All nodes of
-//! depth LEVEL compete with each other over the whole tree, the lowest ratio first; below each of
-//! them its children compete among themselves, and so on down to the leaves. A leaf of a smaller
-//! depth competes with the nodes of LEVEL. With `leaf` all leaves compete at once.
+//! The ratio of a node is its use over its entitlement ([`Entitlement`]). All nodes of depth LEVEL
+//! compete with each other over the whole tree, the lowest ratio first. Below each of them its
+//! children compete among themselves, and so on down to the leaves. A leaf of a smaller depth
+//! competes with the nodes of LEVEL. With `leaf` all leaves compete at once.
 //!
-//! Ratios compare exactly. Who used nothing has the ratio 0, and so has a user with
-//! `FairShare=parent` beside others with shares. Who is entitled to nothing comes after all others,
-//! the unused first. Ties are those of Fair Tree: tied accounts are visited as one, and a leaf tied
-//! with accounts has the factor of the best leaf below them. So where all have shares,
-//! `least_used:1` orders as Fair Tree does.
+//! Ratios are compared exactly. A node without use has the ratio 0, and so has a user with
+//! `FairShare=parent` beside others with shares. A node entitled to nothing comes after all others,
+//! the unused ones first. Ties are those of Fair Tree: tied accounts are visited as one, and a leaf
+//! tied with accounts has the factor of the best leaf below them. So if all have shares, the order
+//! of `least_used:1` is that of Fair Tree.
 
 use std::cmp::Ordering;
 use std::num::NonZeroU32;
@@ -26,7 +26,7 @@ use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 /// `least_used:LEVEL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeastUsed {
-    /// The depth at which nodes compete over the whole tree, 1 right below the root; `None`: all
+    /// The depth at which nodes compete over the whole tree, 1 directly below the root; `None`: all
     /// leaves compete at once.
     pub level: Option<NonZeroU32>,
 }
@@ -35,7 +35,7 @@ impl Ranking {
     /// `least_used:leaf`.
     pub const LEAST_USED_LEAF: Ranking = Ranking::LeastUsed(LeastUsed { level: None });
 
-    /// `least_used:LEVEL`, for a depth from 1 up.
+    /// `least_used:LEVEL`, for a depth of 1 or more.
     pub const fn least_used(level: NonZeroU32) -> Ranking {
         Ranking::LeastUsed(LeastUsed { level: Some(level) })
     }
@@ -123,7 +123,7 @@ impl Rule for LeastUsed {
                     Standing::Unused => Extended::INFINITY,
                     Standing::NothingDue(_) => Extended::ZERO,
                     Standing::Ratio(ratio) if whole.is_zero() => Extended::ONE / ratio,
-                    // Due over used, both as parts of the whole.
+                    // Entitled over used, both as parts of the whole.
                     Standing::Ratio(ratio) => total / (ratio * whole),
                 }
             });
@@ -150,7 +150,7 @@ impl LeastUsed {
     }
 }
 
-/// Unused among those that are entitled to nothing, and the others of them.
+/// Class of the unused nodes that are entitled to nothing, and that of the used ones.
 const UNUSED: u8 = 0;
 const USED: u8 = 1;
 
@@ -164,7 +164,7 @@ fn standings(
         let used = usage.raw(index);
         let row = &tree.rows()[index.get()];
         let due = entitled[index.get()];
-        // A product of many levels may be rounded to 0.
+        // The product over many levels may be rounded to 0.
         let is_due = !due.is_zero() || entitlement.exact(tree, index).0 > Product::new(0);
         match (row.kind, row.shares) {
             (AssocKind::User, Shares::Parent) => Standing::Unused,
@@ -176,7 +176,7 @@ fn standings(
     tree.indices().map(standing).collect()
 }
 
-/// Used over entitled, of all nodes.
+/// Used over entitled, for all nodes.
 struct Ratios<'a> {
     tree: &'a Tree,
     usage: &'a Usage<'a>,

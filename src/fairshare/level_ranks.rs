@@ -5,32 +5,31 @@
 //! only those on the paths from charged associations to the root again, and renumbers only
 //! the users whose rank changed. Its ranks are equal to those of [`super::compute`] on the same
 //! numbers, ties included, for the following reasons.
-//!
 //! **Charges.** Siblings under one account have level fairshare `LF = (s/S) (U/u)` with one `S`
 //! and one `U`. So their order is the order of `s/u`, whatever is charged to the account, as long
 //! as `U` is not 0: a charged child changes its place, and the order of all others is unchanged.
 //! When `U` becomes 0 or stops being 0, the whole level is sorted. Under `compat=slurm` LF is
-//! rounded, by less than 2^-52 of itself, so that `U` can change the order of neighbours that are
+//! rounded, with a relative error below 2^-52, so `U` can change the order of neighbours that are
 //! not steady (see below): levels with such neighbours are also sorted.
 //!
-//! **Decay** multiplies each usage by one factor and rounds to 64 bits. Without rounding no
-//! order and no tie would change. With it each decay changes a usage by at most 2^-64 of itself,
-//! and the quotient of two LF, made of at most four usages, by less than 2^-61. Two neighbours are
-//! therefore *steady* over many decays
-//! * when their LF, compared as `f64`s that are accurate to 2^-48, differ by more than 2^-44 of the
+//! **Decay** multiplies each usage by one factor and rounds to 64 bits. Without rounding, no
+//! order and no tie would change. With rounding, each decay changes a usage by a fraction of at
+//! most 2^-64, and the quotient of two LF, made of at most four usages, by less than 2^-61. Two
+//! neighbours are therefore *steady* over many decays
+//! * if their LF, compared as `f64`s that are accurate to 2^-48, differ by more than 2^-44 of the
 //!   larger: 7000 decays change them by less than 2^-48;
-//! * when both are infinite or both 0, which decay does not change;
-//! * when they are siblings with the same shares and the same usage: they stay equal.
+//! * if both are infinite or both 0, which decay does not change;
+//! * if they are siblings with the same shares and the same usage: they stay equal.
 //!
-//! A level with any other two neighbours is sorted after each decay. After 7000 decays, or when
-//! less than 2^-400 is left in all, everything is sorted. Usage outside 2^±400 is never steady;
-//! usage inside cannot decay to where rounding gets coarser before that.
+//! A level with any other pair of neighbours is sorted after each decay. After 7000 decays, or when
+//! the total decay is below 2^-400, everything is sorted. Usage outside 2^±400 is never steady;
+//! usage inside cannot decay, before that, to a size at which rounding is coarser.
 //!
-//! **Ranks.** A walk enters a level with a state: the next rank, and the rank of an open tie.
-//! Below a level in which nothing changed, a walk that enters with the same state gives the same
-//! ranks, so the level is skipped; one that enters with a state shifted by a number gives the same
-//! ranks shifted by that number. Accounts that tie are walked as one level; it is rebuilt when one
-//! of them changed, or when another set of accounts ties.
+//! **Ranks.** A walk enters a level with a state: the next rank, and the rank of an open tie. Below
+//! a level without changes, a walk that enters with the same state gives the same ranks, so the
+//! level is skipped; a walk that enters with a shifted state gives the same ranks, shifted by that
+//! number. Accounts that tie are walked as one level, which is rebuilt if one of them changed, or
+//! if a different set of accounts ties.
 
 mod ahead;
 mod level;
@@ -79,17 +78,17 @@ pub struct LevelRanks {
     /// [`Tree::edits`] of the tree when all was sorted.
     edits: u64,
     user_count: u32,
-    /// The children of every account, sorted, where [`Tree::fs_children_range`] says.
+    /// The children of every account, sorted, in the ranges of [`Tree::fs_children_range`].
     order: Vec<Slot>,
     /// 0 for accounts; by position.
     ranks: Vec<u32>,
-    /// Where the node of an account is, by position; users have none.
+    /// Index of an account's node, by position; users have none.
     places: Vec<u32>,
-    /// Accounts by position.
+    /// Nodes of accounts, by position.
     nodes: Vec<Node>,
     /// By position.
     flags: Vec<Flags>,
-    /// Accounts on whose level, or on the level of whose children, decay may change something.
+    /// Accounts for which decay may change something on their level or on that of their children.
     unsteady: Vec<AssocIndex>,
     /// Number of decays since everything was sorted, and the product of their factors.
     decays: u32,
@@ -97,18 +96,18 @@ pub struct LevelRanks {
     changed: Vec<AssocIndex>,
 }
 
-/// Whether usage decayed by at most [`MOST_DECAY_BITS`].
+/// Returns true if usage decayed by at most [`MOST_DECAY_BITS`].
 fn keeps_digits(decayed: Extended) -> bool {
     let top = |(_, lowest): (u64, i32)| lowest + 63;
     !decayed.is_zero() && decayed.to_parts().map(top) >= Some(-MOST_DECAY_BITS)
 }
 
-/// State of an association, some of it for the duration of a pass only.
+/// Flags of an association; some are valid only during a pass.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
-    /// Charged in this pass, or above one that is, or to be sorted for another reason.
+    /// Charged in this pass, or above a charged association, or must be sorted for another reason.
     touched: bool,
-    /// To be sorted from scratch in this pass.
+    /// Must be sorted from scratch in this pass.
     resort: bool,
     /// In `unsteady`.
     unsteady: bool,
@@ -124,8 +123,8 @@ const MOST_DECAY_BITS: i32 = 400;
 impl LevelRanks {
     /// Ranks all users of `tree`.
     ///
-    /// `raw_usage`: one per association by position, as for [`super::compute`]; panics at another
-    /// length.
+    /// `raw_usage`: one per association by position, as for [`super::compute`]; panics if its
+    /// length is different.
     pub fn new(compat: Compat, tree: &Tree, raw_usage: &[Extended]) -> LevelRanks {
         let mut ranking = LevelRanks {
             compat,
@@ -153,7 +152,7 @@ impl LevelRanks {
         self.sort_all(tree, raw_usage);
     }
 
-    /// Sorts and walks everything; the old ranks tell which ones change.
+    /// Sorts and walks everything; compares with the old ranks to find changes.
     fn sort_all(&mut self, tree: &Tree, raw_usage: &[Extended]) {
         assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
         let len = tree.len();
@@ -185,12 +184,12 @@ impl LevelRanks {
     }
 
     /// Updates the ranks after all usage decayed by `factor` (see [`crate::usage::Ledger::decay`];
-    /// 1: no decay), and any amounts were charged to, or taken back from, `charged` and all above.
+    /// 1: no decay), and amounts were charged to, or refunded to, `charged` and all above.
     ///
-    /// `raw_usage` is the usage now, `charged` in any order and with repetitions. After any other
-    /// change of usage, such as a reset, call [`LevelRanks::rebuild`]; an edit of the tree is
-    /// detected, and everything ranked again; another tree is not detected. Time: proportional to
-    /// the levels on the paths of `charged` and to the number of ranks that change.
+    /// `raw_usage` is the present usage; `charged` may have any order and repetitions. After any
+    /// other change of usage, such as a reset, call [`LevelRanks::rebuild`]. An edit of the tree is
+    /// detected, and everything is ranked again; a replaced tree is not detected. Time is
+    /// proportional to the levels on the paths of `charged` and to the number of ranks that change.
     ///
     /// Panics unless there is one usage per association, and `factor` in 0..=1.
     pub fn update(
@@ -231,14 +230,14 @@ impl LevelRanks {
         self.rank(tree, raw_usage, &touched);
     }
 
-    /// The rank of a user: the number of users for the first one, at least 1. `None` for
+    /// The rank of a user: the first user has the number of users, the last at least 1. `None` for
     /// accounts. Panics at a position beyond the tree.
     pub fn rank_of(&self, index: AssocIndex) -> Option<u32> {
         Some(self.ranks[index.get()]).filter(|rank| *rank > 0)
     }
 
-    /// The fair-share factor, rank over number of users, in (0, 1]; `None` for accounts. What
-    /// [`super::compute`] has as [`super::AssocFairshare::fs_factor`].
+    /// The fair-share factor, rank over number of users, in (0, 1]; `None` for accounts. Equals
+    /// [`super::AssocFairshare::fs_factor`] of [`super::compute`].
     pub fn fs_factor(&self, index: AssocIndex) -> Option<f64> {
         let rank = self.rank_of(index)?;
         Some(f64::from(rank) / f64::from(self.user_count))
@@ -262,7 +261,7 @@ impl LevelRanks {
         }
     }
 
-    /// Sorts the levels of touched accounts and walks to where ranks may change.
+    /// Sorts the levels of touched accounts, and walks where ranks may change.
     fn rank(&mut self, tree: &Tree, raw_usage: &[Extended], touched: &[AssocIndex]) {
         let numbers = Numbers::new(tree, raw_usage, self.decayed);
         match self.compat {
@@ -301,7 +300,7 @@ impl LevelRanks {
         }
     }
 
-    /// Sorts a level: all of it where that is needed, else only what is touched.
+    /// Sorts a level: all of it if necessary, otherwise only touched members.
     fn sort_level<R: Rule>(
         &mut self,
         rule: &R,
@@ -318,7 +317,8 @@ impl LevelRanks {
                 (steady, 0..level.len())
             } else {
                 let moves = |index: AssocIndex| match children.len() {
-                    // Mostly one, and its place in memory says nothing of its neighbours'.
+                    // Usually there is one, and its place in memory is unrelated to its
+                    // neighbours'.
                     0..=4 => children.iter().any(|(_, child)| *child == index),
                     _ => self.flags[index.get()].touched,
                 };
@@ -335,8 +335,8 @@ impl LevelRanks {
         }
     }
 
-    /// Touched associations with their `fs_parent`, in order of the latter; none when all
-    /// levels are sorted anyway.
+    /// Touched associations with their `fs_parent`, in order of the latter; empty if all levels are
+    /// sorted anyway.
     fn by_parent(&self, tree: &Tree, touched: &[AssocIndex]) -> Vec<(AssocIndex, AssocIndex)> {
         if touched.iter().all(|index| self.flags[index.get()].resort) {
             return Vec::new();
@@ -354,7 +354,7 @@ impl LevelRanks {
         }
     }
 
-    /// Makes the nodes, with the users below each.
+    /// Makes the nodes, with the number of users below each.
     fn count_users(&mut self, tree: &Tree) {
         self.places.clear();
         self.nodes.clear();

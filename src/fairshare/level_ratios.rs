@@ -1,5 +1,5 @@
-//! Effective usage by the rule of `DEPTH_OBLIVIOUS`, from ratios of levels; see `depth_oblivious` for
-//! the formula and its source.
+//! Effective usage as in `DEPTH_OBLIVIOUS`, from ratios of levels; see `depth_oblivious` for the
+//! formula and its source.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ use crate::tree::{AssocIndex, Shares, Tree};
 /// The factor on `ln Rp`.
 const STEEPNESS: u64 = 5;
 
-/// Normalised usage of all children with shares of their own.
+/// Total normalised usage of all children with shares of their own.
 pub(super) fn usage_of_level(
     tree: &Tree,
     quirks: Quirks,
@@ -26,25 +26,25 @@ pub(super) fn usage_of_level(
     if quirks.sums_in_row_order {
         return usages.sum();
     }
-    // Rounded sums depend on their order; this one not on the order of rows.
+    // A rounded sum depends on the order of terms; this order does not depend on the order of rows.
     let mut usages: Vec<Extended> = usages.collect();
     usages.sort_unstable();
     usages.into_iter().sum()
 }
 
-/// What all children of one account have in common.
+/// Numbers shared by all children of one account.
 #[derive(Clone, Copy)]
 pub(super) struct LevelRatios {
-    /// Rp; 0 where it has no meaning.
+    /// Rp; 0 if undefined.
     parent: Extended,
     /// The level's usage over the parent's normalised shares.
     siblings: Extended,
-    /// k, where Rl opposes Rp.
+    /// k, used if Rl opposes Rp.
     exponent: Extended,
 }
 
 impl LevelRatios {
-    /// Of a level whose account has no shares or no usage.
+    /// For a level whose account has no shares or no usage.
     pub(super) const NONE: LevelRatios = LevelRatios {
         parent: Extended::ZERO,
         siblings: Extended::ZERO,
@@ -52,7 +52,7 @@ impl LevelRatios {
     };
 }
 
-/// The formula, with the functions that it calls.
+/// The formula with the functions that it calls.
 #[derive(Clone, Copy)]
 pub(super) struct Formula {
     quirks: Quirks,
@@ -67,8 +67,8 @@ impl Formula {
         }
     }
 
-    /// From effective usage and normalised shares of the parent, and the normalised usage of all
-    /// its children with shares of their own, which is asked for only where it matters.
+    /// Computes from effective usage and normalised shares of the parent, and the normalised usage
+    /// of all its children with shares of their own, which is computed only if needed.
     pub(super) fn level(
         &self,
         effective_usage: Extended,
@@ -91,7 +91,7 @@ impl Formula {
         }
     }
 
-    /// Effective usage from the `own` normalised one.
+    /// Effective usage from `own`, the normalised usage.
     pub(super) fn effective_usage(
         &self,
         own: Extended,
@@ -113,7 +113,7 @@ impl Formula {
     fn power(&self, base: Extended, exponent: Extended) -> Extended {
         if self.quirks.host_math {
             let power = (self.host.pow)(base.to_f64(), exponent.to_f64());
-            // A lent function could give NaN.
+            // A host's function could return NaN.
             return Extended::from_f64(power).unwrap_or(Extended::ZERO);
         }
         if exponent == Extended::ONE {
@@ -124,7 +124,7 @@ impl Formula {
     }
 }
 
-/// Whether one ratio is above 1 and the other below.
+/// Returns true if one ratio is above 1 and the other below.
 fn opposed(a: Extended, b: Extended) -> bool {
     !b.is_zero()
         && matches!(

@@ -1,7 +1,7 @@
 //! Fair share: computes a factor per association from shares and usage.
 //!
-//! A [`Ranking`] is the rule, one file per rule; the table below lists them. [`compute`] computes
-//! any of them. A [`LevelRanks`] stores the ranks of Fair Tree between passes and updates them
+//! A [`Ranking`] is the rule, with one file per rule; see the table below. [`compute`] computes any
+//! of them. A [`LevelRanks`] stores the ranks of Fair Tree between passes and updates them
 //! incrementally.
 //!
 //! | file | [`Compat::Documented`] | [`Compat::Slurm`] |
@@ -11,7 +11,8 @@
 //! | `depth_oblivious` | at one moment | in Slurm's rounding |
 //! | `difference`, `weighted_walk`, `least_used` | exact | not in stock: as documented |
 //!
-//! `stock_records` is for hosts that follow slurmctld from pass to pass: the state of its records.
+//! `stock_records` is for hosts that reproduce slurmctld from pass to pass: the state of its
+//! records.
 
 #[macro_use]
 mod rule;
@@ -79,47 +80,48 @@ impl Ranking {
         constant!(self, NAME)
     }
 
-    /// The rule in words, to go on with a sentence: "classic fair share".
+    /// Name of the rule as part of a sentence: "classic fair share".
     pub fn title(self) -> &'static str {
         constant!(self, TITLE)
     }
 
-    /// What makes two users differ, a sentence.
+    /// Sentence that explains why two users differ.
     pub fn explained(self) -> &'static str {
         constant!(self, EXPLAINED)
     }
 
-    /// Whether stock Slurm has it: it is allowed with `compat=slurm`.
+    /// Returns true if stock Slurm has this rule: it is allowed with `compat=slurm`.
     pub fn is_in_stock(self) -> bool {
         self.flag().is_some()
     }
 
-    /// The word of PriorityFlags that chooses it, empty for the default; `None`: there is none.
+    /// The word of PriorityFlags that selects it, empty for the default; `None` if there is no such
+    /// word.
     pub fn flag(self) -> Option<&'static str> {
         constant!(self, FLAG)
     }
 
-    /// Whether [`LevelRanks`] can compute it incrementally.
+    /// Returns true if [`LevelRanks`] can compute it incrementally.
     pub fn keeps_levels(self) -> bool {
         constant!(self, KEEPS_LEVELS)
     }
 
-    /// The whole that normalised shares and effective usage are fractions of.
+    /// The whole of which normalised shares and effective usage are fractions.
     pub fn whole(self) -> Whole {
         constant!(self, WHOLE)
     }
 
-    /// What effective usage is.
+    /// Definition of effective usage.
     pub fn effective_usage(self) -> EffectiveUsage {
         constant!(self, EFFECTIVE_USAGE)
     }
 
-    /// How two associations are compared.
+    /// Comparison of two associations.
     pub fn comparison(self) -> Comparison {
         constant!(self, COMPARISON)
     }
 
-    /// The columns that it fills.
+    /// Columns that it fills.
     pub fn columns(self) -> Columns {
         constant!(self, COLUMNS)
     }
@@ -129,18 +131,19 @@ impl Ranking {
         rule!(self, rule => rule.formula())
     }
 
-    /// Whether the factor is a rank: a change of one association may change the factor of many.
+    /// Returns true if the factor is a rank: a change of one association may change the factors of
+    /// many.
     pub fn is_ranked(self) -> bool {
         self.formula() == FactorFormula::Rank
     }
 
-    /// The same rule with that `FairShareDampeningFactor`, from 1 up, where it has one.
+    /// The same rule with this `FairShareDampeningFactor`, 1 or more, if the rule has one.
     #[must_use]
     pub fn with_dampening(self, dampening: u16) -> Ranking {
         rule!(self, rule => rule.with_dampening(dampening).into())
     }
 
-    /// `FairShareDampeningFactor`; `None` where the rule has none.
+    /// `FairShareDampeningFactor`; `None` if the rule has none.
     pub fn dampening(self) -> Option<u16> {
         match self.formula() {
             FactorFormula::Power { dampening } => Some(dampening),
@@ -148,14 +151,14 @@ impl Ranking {
         }
     }
 
-    /// Who competes over the whole tree, where nodes are ordered by used over entitled: what
-    /// `order=strict` and `order=interleaved` ask for. `None`: they are ordered otherwise.
+    /// Nodes that compete over the whole tree, for a rule that orders nodes by used over entitled,
+    /// which `order=strict` and `order=interleaved` require. `None` for other rules.
     pub fn level(self) -> Option<Level> {
         rule!(self, rule => rule.level())
     }
 
-    /// Number of places in a tree: the factor of a rank is `rank / places`. Users, or leaves where
-    /// an account may be one.
+    /// Number of places in a tree: a ranked factor is `rank / places`. The number of users, or of
+    /// leaves if an account can be a leaf.
     pub fn places(self, tree: &Tree) -> usize {
         rule!(self, rule => rule.places(tree))
     }
@@ -165,7 +168,7 @@ impl Ranking {
     }
 }
 
-/// As `ranking=` takes it.
+/// In the format of `ranking=`.
 impl fmt::Display for Ranking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
@@ -184,15 +187,15 @@ pub struct AssocFairshare {
     pub norm_shares: f64,
     /// Raw usage, TRES-seconds.
     pub raw_usage: Extended,
-    /// Raw usage over the root's, 0..=1; 0 when the root has none.
+    /// Raw usage over the root's, 0..=1; 0 if the root has none.
     pub norm_usage: Extended,
-    /// Fair Tree: raw usage over the one of the `fs_parent`, 0 where that has none. Classic: as
-    /// the algorithm defines it. From 0 up.
+    /// Fair Tree: raw usage over that of the `fs_parent`, 0 if that has none. Classic: as defined
+    /// by the algorithm. At least 0.
     ///
-    /// The root has its normalised usage here, under `compat=slurm` always 1.
+    /// For the root its normalised usage; under `compat=slurm` always 1.
     pub effective_usage: Extended,
-    /// Level fairshare: shares over usage, 0..=infinity. `None` where the algorithm has none:
-    /// the root, accounts with `FairShare=parent`, and all associations outside Fair Tree.
+    /// Level fairshare: shares over usage, 0..=infinity. `None` if not defined: for the root, for
+    /// accounts with `FairShare=parent`, and for all associations outside Fair Tree.
     pub level_fs: Option<Extended>,
     /// Fair-share factor, 0..=1. `None` for accounts under Fair Tree.
     pub fs_factor: Option<f64>,
@@ -200,20 +203,19 @@ pub struct AssocFairshare {
 
 /// Fair-share factors of all associations, one per association by position.
 ///
-/// `raw_usage`: one per association by position (see [`crate::usage::Ledger::raw`]); panics at
-/// another length. A negative usage counts as none, an infinite one as the largest number; Fair
-/// Tree under `compat=slurm` takes both as they are.
+/// `raw_usage`: one per association by position (see [`crate::usage::Ledger::raw`]); panics if its
+/// length is different. Negative usage counts as 0, infinite usage as the largest number; Fair Tree
+/// under `compat=slurm` uses both unchanged.
 ///
 /// * Fair Tree: `rank / number of users` for users, in (0, 1]. The first user of the walk has
-///   the highest rank, the number of users. Without usage, level fairshare is infinite; without
-///   shares it is 0, whatever the usage; both tie among themselves. A user with
-///   `FairShare=parent` has an infinite one.
+///   the highest rank, the number of users. Level fairshare is infinite without usage, and 0
+///   without shares, whatever the usage; equal values tie. It is infinite for a user with
+///   `FairShare=parent`.
 /// * Classic and depth-oblivious: `2^(-(effective usage / normalised shares) / dampening)` for
-///   all; 0 without shares. `FairShare=parent` takes the factor of the `fs_parent`.
+///   all; 0 without shares. `FairShare=parent` has the factor of its `fs_parent`.
 ///
 /// An empty tree gives an empty result. Documented mode does not depend on the order of rows;
-/// `compat=slurm` does where Slurm does. Sources: fair_tree.shtml,
-/// classic_fair_share.shtml.
+/// `compat=slurm` does if Slurm does. Sources: fair_tree.shtml, classic_fair_share.shtml.
 ///
 /// ```
 /// use fairtree::compat::Compat;
@@ -240,7 +242,7 @@ pub fn compute(
     compute_with(HostMath::default(), ranking, compat, tree, raw_usage)
 }
 
-/// As [`compute`], with a host's own functions where `compat=slurm` needs them.
+/// As [`compute`], with a host's own functions for `compat=slurm`.
 pub fn compute_with(
     host: HostMath,
     ranking: Ranking,
@@ -252,8 +254,8 @@ pub fn compute_with(
     compute_by(&Alone, host, ranking, compat, tree, raw_usage, Vec::new())
 }
 
-/// As [`compute`] under [`Compat::Documented`], where associations are entitled to something else
-/// than their shares of one whole; rankings that do not look at it compute the same.
+/// As [`compute`] under [`Compat::Documented`], with entitlements that differ from shares of one
+/// whole; rankings that do not use entitlements give the same results.
 pub fn compute_entitled(
     ranking: Ranking,
     entitlement: &Entitlement,
@@ -264,13 +266,13 @@ pub fn compute_entitled(
     compute_again(ranking, Compat::Documented, tree, raw_usage, Vec::new())
 }
 
-/// As [`compute`], where associations are entitled to `entitlement`, if the ranking looks at it; in the
-/// memory of earlier results, `spare`: what they are makes no difference, and an empty vector will do.
+/// As [`compute`], with `entitlement` for rankings that use entitlements. Re-uses the memory of
+/// `spare`, earlier results whose values do not matter; it may be an empty vector.
 ///
 /// For a tree of a million associations, a new allocation of this size takes a fifth of the time.
 ///
 /// # Panics
-/// When `raw_usage` does not have the size of the tree.
+/// If the length of `raw_usage` is not that of the tree.
 pub fn compute_again(
     ranking: (Ranking, &Entitlement),
     compat: Compat,
@@ -282,10 +284,10 @@ pub fn compute_again(
     compute_by(&Alone, host, ranking, compat, tree, raw_usage, spare)
 }
 
-/// Who works on many rows of which none looks at another.
+/// Threads that work on many independent rows.
 pub(crate) trait Workers {
     /// Calls `work` once with each row and its position, in any order, and returns true. Returns
-    /// false without calling `work` when single-threaded.
+    /// false without calling `work` if single-threaded.
     fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync) -> bool;
 }
 
@@ -298,7 +300,7 @@ impl Workers for Alone {
     }
 }
 
-/// As [`compute_with`], with others' help, and in the memory of `spare`, whatever is in it.
+/// As [`compute_with`], with `workers`, and in the memory of `spare`, whatever its content.
 pub(crate) fn compute_by(
     workers: &impl Workers,
     host: HostMath,
@@ -320,7 +322,7 @@ pub(crate) fn compute_by(
     rule!(ranking, rule => rule.compute(&input, spare))
 }
 
-/// As [`compute_with`], of one association after the other, where the ranking allows it.
+/// As [`compute_with`], one association at a time, if the ranking allows it.
 pub(crate) fn results<'a>(
     host: HostMath,
     (ranking, entitlement): (Ranking, &'a Entitlement),
@@ -340,8 +342,8 @@ pub(crate) fn results<'a>(
     rule!(ranking, rule => rule.results(&input))
 }
 
-/// Fair Tree under `compat=slurm` with the normalised shares that the host keeps, one per
-/// association by position: after a change of `PriorityFlags` they still are the old ones.
+/// Fair Tree under `compat=slurm` with the normalised shares in the host's records, one per
+/// association by position: after a change of `PriorityFlags` they are still the old ones.
 pub(crate) fn stock_fair_tree(
     tree: &Tree,
     norm_shares: Vec<f64>,

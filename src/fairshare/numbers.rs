@@ -1,4 +1,4 @@
-//! The numbers behind the factor of one association, without those of all others.
+//! The numbers that lead to the factor of one association, without computing all others.
 
 use super::quirks::Quirks;
 use super::usage::{at_most_one, part_of, sound};
@@ -7,7 +7,7 @@ use crate::compat::Compat;
 use crate::extended::{Divisor, Extended};
 use crate::tree::{AssocIndex, Tree};
 
-/// What [`super::compute`] says of one association under Fair Tree, but for its factor.
+/// Results of [`super::compute`] for one association under Fair Tree, except its factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FairTreeNumbers {
     /// See [`super::AssocFairshare::norm_usage`].
@@ -18,18 +18,18 @@ pub struct FairTreeNumbers {
     pub level_fs: Option<Extended>,
 }
 
-/// Finds the numbers of one association after the other.
+/// Computes the numbers of one association after the other.
 pub(crate) struct NumbersOf<'a> {
     quirks: Quirks,
     tree: &'a Tree,
     raw_usage: &'a [Extended],
-    /// The root's usage.
+    /// Usage of the root.
     total: Divisor,
-    /// The parent of the last association: many in a row have the same.
+    /// Parent of the last association: consecutive associations often have the same one.
     parent: Option<AssocIndex>,
-    /// Of all that have this parent.
+    /// Sum of shares of all associations with this parent.
     level_shares: u64,
-    /// The parent's usage.
+    /// Usage of the parent.
     level_total: Divisor,
 }
 
@@ -49,7 +49,7 @@ impl<'a> NumbersOf<'a> {
         }
     }
 
-    /// `norm_shares`: those of the association, for `compat=slurm` alone.
+    /// `norm_shares`: those of the association; used only by `compat=slurm`.
     #[inline]
     pub(crate) fn of(&mut self, index: AssocIndex, norm_shares: f64) -> FairTreeNumbers {
         let used = read(self.quirks, self.raw_usage[index.get()]);
@@ -88,7 +88,7 @@ impl<'a> NumbersOf<'a> {
     }
 }
 
-/// Stock reckons with usage below zero.
+/// Negative usage is kept in stock.
 #[inline]
 fn read(quirks: Quirks, usage: Extended) -> Extended {
     if quirks.negative_usage {

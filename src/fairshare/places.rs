@@ -1,25 +1,24 @@
-//! Places of leaves: a walk over levels on which nodes compete.
+//! Places of leaves, from a walk over levels on which nodes compete.
 //!
-//! A *leaf* is the lowest node that competes: a user, or an account all of whose users have
-//! `FairShare=parent`; their jobs are one queue, and they take the account's factor. Leaves are
-//! found level by level, the best first; of N leaves the first one has the factor 1, the k-th one
-//! the factor `(N - k + 1) / N`. Leaves that tie share the best factor of theirs, and as many
-//! factors below it stay empty. Accounts that tie are visited as one: their children compete on
-//! one level.
+//! A *leaf* is the lowest node that competes: a user, or an account whose users all have
+//! `FairShare=parent`; their jobs are one queue, and they have the account's factor. Leaves are
+//! found level by level, the best first. Of N leaves, the first has the factor 1, the k-th the
+//! factor `(N - k + 1) / N`. Leaves that tie share the best of their factors, and the other ones
+//! are not used. Accounts that tie are visited as one: their children compete on one level.
 
 use std::cmp::Ordering;
 
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
-/// What an association is in a contest.
+/// Role of an association in a contest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// The lowest node that competes.
     Leaf,
     /// An account with nodes below it; also one without users.
     Inner,
-    /// A user that takes the factor of this account, a leaf.
+    /// A user that has the factor of this account, which is a leaf.
     Follows(AssocIndex),
     /// An account with `FairShare=parent`: its children compete on the level above.
     Aside,
@@ -54,20 +53,20 @@ pub(super) fn roles(tree: &Tree) -> Vec<Role> {
     roles
 }
 
-/// Number of leaves: the factors are that part of 1.
+/// Number of leaves; factors are multiples of 1 over this number.
 pub(super) fn count(roles: &[Role]) -> usize {
     roles.iter().filter(|role| **role == Role::Leaf).count()
 }
 
-/// Where a node stands, the lower the better: a class, and within one class the ratio of what was
-/// used to what is due.
+/// Standing of a node, lower is better: a class, and within a class the ratio of use to
+/// entitlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Nothing used.
+    /// Without use.
     Unused,
-    /// The ratio, rounded.
+    /// The rounded ratio.
     Ratio(Extended),
-    /// Nothing due: after all others. Ordered among themselves, or not.
+    /// Entitled to nothing: after all others. The number orders these among themselves.
     NothingDue(u8),
 }
 
@@ -80,8 +79,8 @@ impl Standing {
         }
     }
 
-    /// The order, the better one less, of ratios that are right to `margin`, a part of
-    /// themselves; `exact` decides the close ones.
+    /// The order of ratios with a relative error of at most `margin`, the better one less; `exact`
+    /// decides close ones.
     pub(super) fn order(
         self,
         other: Standing,
@@ -100,11 +99,10 @@ impl Standing {
     }
 }
 
-/// A bound of the relative error of a rounded ratio: of some operations for each level, and of a
-/// few more.
+/// Bound of the relative error of a rounded ratio: a few operations for each level, and a few more.
 pub(super) fn margin(depth: usize) -> Extended {
     let steps = Extended::from(depth as u64 + 8);
-    // Each rounds by at most 2^-63 of itself, and there are at most two a level.
+    // Each rounds with a relative error of at most 2^-63, and there are at most two per level.
     steps / Extended::from(1_u64 << 60)
 }
 
@@ -133,26 +131,26 @@ pub(super) fn competing<'a>(
 pub(super) struct Contest<'a, C> {
     pub(super) tree: &'a Tree,
     pub(super) roles: &'a [Role],
-    /// The order of two nodes, the better one less; equal ones tie.
+    /// The order of two nodes, the better one less; equal nodes tie.
     pub(super) order: C,
-    /// A leaf that ties with accounts has the factor of the best leaf below them; else it has a
-    /// place before them.
+    /// True if a leaf that ties with accounts has the factor of the best leaf below them; false if
+    /// it has a place before them.
     pub(super) shares_ties: bool,
 }
 
 /// A level, partly visited.
 struct Frame {
-    /// Its members are `members[start..end]`, and `end` is the end of the frame above it.
+    /// Its members are `members[start..end]`; `end` is the end of the frame above it.
     start: usize,
     next: usize,
     end: usize,
-    /// Leaves tied with the accounts of this level wait for their best leaf, but not beyond it.
+    /// Leaves tied with the accounts of this level wait for their best leaf, but not longer.
     owns_tie: bool,
 }
 
 impl<C: Fn(AssocIndex, AssocIndex) -> Ordering> Contest<'_, C> {
-    /// Factors by position; `first`: the nodes of the level to begin with. `None` for accounts
-    /// that are no leaves.
+    /// Factors by position; `first`: the nodes of the first level. `None` for accounts that are not
+    /// leaves.
     pub(super) fn factors(&self, first: Vec<AssocIndex>) -> Vec<Option<f64>> {
         let mut factors = vec![None; self.tree.len()];
         let leaves = count(self.roles);
@@ -212,8 +210,8 @@ impl<C: Fn(AssocIndex, AssocIndex) -> Ordering> Contest<'_, C> {
         self.roles[index.get()] == Role::Leaf
     }
 
-    /// Sorts the members from `start` on, leaves first among equals, and makes them the level to
-    /// visit.
+    /// Sorts the members from `start` on, leaves first among equals, and makes them the next level
+    /// to visit.
     fn descend(
         &self,
         members: &mut [AssocIndex],

@@ -1,4 +1,4 @@
-//! What the two rules have in common whose factor is a power of two of used over due.
+//! Code shared by the two rules whose factor is a power of two of used over entitled.
 
 use std::fmt;
 
@@ -16,14 +16,14 @@ pub(crate) trait PowerRule: Copy + fmt::Debug + PartialEq + Into<Ranking> {
     const NAME: &'static str;
     /// As [`Rule::TITLE`].
     const TITLE: &'static str;
-    /// The word of PriorityFlags that chooses it.
+    /// The word of PriorityFlags that selects it.
     const FLAG: &'static str;
     /// As [`Rule::EFFECTIVE_USAGE`].
     const EFFECTIVE_USAGE: EffectiveUsage;
-    /// Effective usage is that of `DEPTH_OBLIVIOUS`.
+    /// True if effective usage is that of `DEPTH_OBLIVIOUS`.
     const BY_LEVEL: bool;
 
-    /// With that `FairShareDampeningFactor`.
+    /// The rule with this `FairShareDampeningFactor`.
     fn new(dampening: u16) -> Self;
 
     /// `FairShareDampeningFactor`.

@@ -1,17 +1,17 @@
-//! Products and sums of whole numbers, of any size, times a power of two.
+//! Products and sums of whole numbers of any size, times a power of two.
 //!
-//! A fraction is a product over all levels of a path, so its numerator and denominator have as
-//! many digits as the tree is deep. They are needed where rounded ratios are too close to decide,
-//! which is rare.
+//! A fraction is a product over all levels of a path, so the length of its numerator and
+//! denominator grows with the depth. They are needed only in rare cases, when rounded ratios are
+//! too close to decide.
 
 use std::cmp::Ordering;
 
 use crate::extended::Extended;
 
-/// `digits * 2^exponent`, from 0 up.
+/// `digits * 2^exponent`, at least 0.
 #[derive(Clone, Debug)]
 pub(super) struct Product {
-    /// The lowest first; the last one is not 0. Empty: 0.
+    /// Lowest first; the last one is not 0. Empty for the number 0.
     digits: Vec<u64>,
     exponent: i64,
 }
@@ -29,7 +29,7 @@ impl Product {
         }
     }
 
-    /// Of a finite number that is not negative.
+    /// Converts a finite number that is not negative.
     pub(super) fn of(number: Extended) -> Product {
         let (mantissa, exponent) = number.to_parts().unwrap_or((0, 0));
         Product {
@@ -112,7 +112,7 @@ impl Product {
         64 * self.digits.len() as i64 - i64::from(if self.digits.is_empty() { 0 } else { top })
     }
 
-    /// The 64 binary digits from `from` on; there are zeros below the number.
+    /// The 64 binary digits from `from` on; zeros below the number.
     fn window(&self, from: i64) -> u64 {
         let digit = |at: i64| usize::try_from(at).ok().and_then(|at| self.digits.get(at));
         let at = from.div_euclid(64);
@@ -122,7 +122,7 @@ impl Product {
         ((u128::from(high) << 64 | u128::from(low)) >> bits) as u64
     }
 
-    /// The upper 64 binary digits: less by less than 2^-63 of itself.
+    /// The upper 64 binary digits: too small by a fraction below 2^-63.
     pub(super) fn cut(&self) -> Extended {
         let from = self.len() - 64;
         let mantissa = self.window(from);
@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// The same number, times 2^400: exponents of products go down to -300.
+    /// The number times 2^400, because exponents of products go down to -300.
     fn big(product: &Product) -> BigUint {
         let mut sum = BigUint::from(0_u32);
         for &digit in product.digits.iter().rev() {

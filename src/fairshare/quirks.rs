@@ -1,26 +1,26 @@
-//! Where `priority/multifactor` computes fair share otherwise than documented.
+//! Differences between fair share in `priority/multifactor` and its documentation.
 
 use crate::compat::Compat;
 
-/// Which of Slurm's own ways to follow; all false under `compat=documented`. No release differs.
+/// Slurm's deviations to follow; all false under `compat=documented`. The same for all releases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)]
 pub(super) struct Quirks {
-    /// `pow` and `logl` are the C library's, and in double precision where it has them so.
+    /// `pow` and `logl` are those of the C library, in double precision if it has them so.
     pub host_math: bool,
-    /// Shares are multiplied from the association upwards, in `f64`.
+    /// Products of shares start at the association, in `f64`.
     pub shares_upwards: bool,
-    /// The root's effective usage is 1, whatever it used.
+    /// The root's effective usage is 1, whatever its usage.
     pub root_uses_all: bool,
-    /// Right below the root the own usage counts, even with `FairShare=parent`.
+    /// Directly below the root its own usage counts, even with `FairShare=parent`.
     pub own_usage_below_root: bool,
     /// The shares of a level are added in 32 bits.
     pub level_shares_wrap: bool,
-    /// Usage is added in the order of rows, and so rounded.
+    /// Usage is added in the order of rows, and rounded accordingly.
     pub sums_in_row_order: bool,
-    /// Usage below zero is reckoned with.
+    /// Negative usage is kept.
     pub negative_usage: bool,
-    /// Level fairshare of Fair Tree is rounded to an `f64` on the way, as stock's.
+    /// Level fairshare of Fair Tree is rounded to an `f64` in between, as in stock.
     pub rounds_level_fs: bool,
 }
 

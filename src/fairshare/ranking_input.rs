@@ -6,14 +6,14 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::Tree;
 
-/// What a ranking is computed from.
+/// Input data of a ranking.
 pub(crate) struct RankingInput<'a, W> {
     pub(crate) tree: &'a Tree,
     /// One per association by position.
     pub(crate) raw_usage: &'a [Extended],
     pub(crate) entitlement: &'a Entitlement,
     pub(crate) compat: Compat,
-    /// Functions of the host's C library; only `compat=slurm` asks.
+    /// Functions of the host's C library; used only by `compat=slurm`.
     pub(crate) host: HostMath,
     pub(crate) workers: &'a W,
 }

@@ -1,9 +1,9 @@
 //! Rankings: a ranking is a rule that computes factors from shares and usage.
 //!
-//! A ranking is a small value that implements [`Rule`] in a file of its own, and one line of the
-//! table in [`super`]. From the table follow the type [`Ranking`](super::Ranking), what
-//! `ranking=` accepts, and the list of names. No other code matches on rankings: each property that
-//! a caller needs is a method here.
+//! A ranking is a small value that implements [`Rule`] in its own file, and one line of the table
+//! in [`super`]. The table generates the type [`Ranking`](super::Ranking), the values of
+//! `ranking=`, and the list of names. No other code matches on rankings: each property that a
+//! caller needs is a method here.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::order::Level;
 use crate::tree::AssocIndex;
 use crate::tree::Tree;
 
-/// The whole that normalised shares and effective usage are fractions of.
+/// The whole of which normalised shares and effective usage are fractions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Whole {
     /// Shares and usage of the account above.
@@ -42,48 +42,48 @@ pub enum EffectiveUsage {
     OfSiblings,
     /// Its raw usage over that of the root.
     OfRoot,
-    /// Its part of all usage and the effective usage above, mixed in proportion to its shares.
+    /// Its part of all usage, mixed with the effective usage above in proportion to its shares.
     Mixed,
-    /// By another rule, neither rising nor falling with usage alone.
+    /// A different rule: does not rise and fall with usage alone.
     Other,
 }
 
-/// How two associations are compared.
+/// Comparison of two associations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// By level fairshare, on the first level below their nearest common account.
     Level,
-    /// By the factor that each has for itself.
+    /// By the factor of each.
     Factor,
 }
 
-/// The formula of a factor, for those who explain it.
+/// The formula of a factor, for explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactorFormula {
     /// `rank / number of users`, or of leaves.
     Rank,
     /// `2^(-(effective usage / normalised shares) / dampening)`.
     Power {
-        /// `FairShareDampeningFactor`, from 1 up.
+        /// `FairShareDampeningFactor`, 1 or more.
         dampening: u16,
     },
     /// `(1 + normalised shares - effective usage) / 2`.
     Difference,
 }
 
-/// The columns of `share` that a ranking fills, beside those that all have.
+/// The columns of `share` that a ranking fills, besides those that all rankings fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Columns {
     /// Level fairshare ([`AssocFairshare::level_fs`]).
     pub level_fs: bool,
-    /// The factor of accounts; else users alone have one.
+    /// The factor of accounts; otherwise only users have one.
     pub account_factor: bool,
-    /// Entitled use, and used over entitled.
+    /// Entitled use, and the ratio of used to entitled.
     pub entitled: bool,
 }
 
 impl Columns {
-    /// Of rules that give each association its own factor.
+    /// For rules that give each association its own factor.
     pub(crate) const OWN_FACTOR: Columns = Columns {
         level_fs: false,
         account_factor: true,
@@ -91,13 +91,12 @@ impl Columns {
     };
 }
 
-/// How stock's records of associations get effective usage where this ranking computes it on
-/// demand.
+/// Effective usage in stock's records of associations, for rankings that compute it on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StockRecord {
-    /// By the rule of `DEPTH_OBLIVIOUS`; else by the classic one.
+    /// True for the rule of `DEPTH_OBLIVIOUS`, false for the classic one.
     pub(crate) by_level: bool,
-    /// `FairShareDampeningFactor`, from 1 up.
+    /// `FairShareDampeningFactor`, 1 or more.
     pub(crate) dampening: u16,
 }
 
@@ -105,30 +104,30 @@ pub(crate) struct StockRecord {
 pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
     /// The word of `ranking=`, also in JSON.
     const NAME: &'static str;
-    /// The rule in words, to go on with a sentence: "classic fair share".
+    /// Name of the rule as part of a sentence: "classic fair share".
     const TITLE: &'static str;
-    /// What makes two users differ, a sentence.
+    /// Sentence that explains why two users differ.
     const EXPLAINED: &'static str;
-    /// What stands behind a colon after the name, in capitals; `None`: nothing.
+    /// Argument after a colon, in capitals; `None` if there is none.
     const ARGUMENT: Option<&'static str> = None;
-    /// The word of PriorityFlags that chooses it, empty for the default; `None`: stock Slurm does
-    /// not have it, so that it may not stand beside `compat=slurm`.
+    /// The word of PriorityFlags that selects it, empty for the default; `None`: stock Slurm does
+    /// not have it, so it is not allowed with `compat=slurm`.
     const FLAG: Option<&'static str> = None;
-    /// Whether [`LevelRanks`](super::LevelRanks) can compute it incrementally.
+    /// True if [`LevelRanks`](super::LevelRanks) can compute it incrementally.
     const KEEPS_LEVELS: bool = false;
-    /// What shares and usage are parts of.
+    /// The whole of which shares and usage are fractions.
     const WHOLE: Whole;
-    /// What effective usage is.
+    /// Definition of effective usage.
     const EFFECTIVE_USAGE: EffectiveUsage;
-    /// How two associations are compared.
+    /// Comparison of two associations.
     const COMPARISON: Comparison;
-    /// What it fills.
+    /// Columns that it fills.
     const COLUMNS: Columns;
 
-    /// The rule that `NAME` or `NAME:ARGUMENT` means; `None`: the argument is not allowed.
+    /// The rule of `NAME` or `NAME:ARGUMENT`; `None` if the argument is not allowed.
     fn parse(argument: Option<&str>) -> Option<Self>;
 
-    /// What stands behind the colon.
+    /// The argument after the colon.
     fn argument(&self) -> Option<String> {
         None
     }
@@ -138,14 +137,14 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
         FactorFormula::Rank
     }
 
-    /// The same rule with that `FairShareDampeningFactor`, where it has one.
+    /// The same rule with this `FairShareDampeningFactor`, if it has one.
     #[must_use]
     fn with_dampening(self, _dampening: u16) -> Self {
         self
     }
 
-    /// Who competes over the whole tree, where nodes are ordered by used over entitled; `None`:
-    /// they are ordered otherwise.
+    /// Nodes that compete over the whole tree, for a rule that orders nodes by used over entitled;
+    /// `None` for other rules.
     fn level(&self) -> Option<Level> {
         None
     }
@@ -155,7 +154,7 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
         tree.user_count()
     }
 
-    /// For [`super::stock_records`].
+    /// Parameters for [`super::stock_records`].
     fn stock_record(&self) -> StockRecord {
         StockRecord {
             by_level: false,
@@ -171,7 +170,7 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
         spare: Vec<AssocFairshare>,
     ) -> Vec<AssocFairshare>;
 
-    /// Fair share of one association after the other, as they are asked for.
+    /// Fair share of single associations, on demand.
     fn results<'a, W: Workers>(&self, input: &RankingInput<'a, W>) -> Results<'a> {
         Results::All(self.compute(input, Vec::new()))
     }
@@ -181,12 +180,12 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
 pub(crate) enum Results<'a> {
     /// Computed.
     All(Vec<AssocFairshare>),
-    /// Computed when it is asked for: of a million users that takes less memory.
+    /// Computed on demand, which saves memory with a million users.
     Classic(super::classic_numbers::Numbers<'a>),
 }
 
 impl Results<'_> {
-    /// Of one.
+    /// Fair share of one association.
     #[inline]
     pub(crate) fn of(&self, index: AssocIndex) -> AssocFairshare {
         match self {
@@ -196,11 +195,10 @@ impl Results<'_> {
     }
 }
 
-/// Makes of a table of types that implement [`Rule`] the type `Ranking` and its methods.
+/// Generates the type `Ranking` and its methods from a table of types that implement [`Rule`].
 macro_rules! rankings {
     ($($rule:ident,)+) => {
-        /// Who comes first: the rule that orders associations and gives them factors; the value
-        /// of `ranking=`.
+        /// The rule that orders associations and gives them factors; the value of `ranking=`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Ranking {
             $(#[doc = concat!("See [`", stringify!($rule), "`].")] $rule($rule),)+
@@ -212,7 +210,7 @@ macro_rules! rankings {
             }
         })+
 
-        /// Calls a method of the rule that a ranking is.
+        /// Calls a method of the rule in a ranking.
         macro_rules! rule {
             ($ranking:expr, $bound:ident => $call:expr) => {
                 match $ranking {
@@ -221,7 +219,7 @@ macro_rules! rankings {
             };
         }
 
-        /// A constant of the rule that a ranking is.
+        /// A constant of the rule in a ranking.
         macro_rules! constant {
             ($ranking:expr, $name:ident) => {
                 match $ranking {
@@ -231,7 +229,7 @@ macro_rules! rankings {
         }
 
         impl Ranking {
-            /// What `ranking=` may be, in the order of the table: names, with `:ARGUMENT` where
+            /// Allowed values of `ranking=`, in the order of the table: names, with `:ARGUMENT` if
             /// one is needed.
             pub fn forms() -> Vec<String> {
                 vec![$(match <$rule as Rule>::ARGUMENT {
@@ -240,12 +238,12 @@ macro_rules! rankings {
                 },)+]
             }
 
-            /// Reads the value of `ranking=`, in any case of letters. Where the rule has a
-            /// `FairShareDampeningFactor`, it is 1.
+            /// Parses the value of `ranking=`, ignoring case. `FairShareDampeningFactor` is 1 if
+            /// the rule has it.
             ///
             /// # Errors
-            /// Unknown names; an argument where none is allowed, none where one is needed, and
-            /// one out of range: what is allowed instead.
+            /// Unknown name; missing, unexpected or invalid argument. The error lists the allowed
+            /// values.
             ///
             /// ```
             /// use fairtree::fairshare::Ranking;

@@ -1,17 +1,17 @@
-//! Classic and depth-oblivious fair share as slurmctld's records keep it from pass to pass.
+//! Classic and depth-oblivious fair share as kept in slurmctld's records from pass to pass.
 //!
-//! Stock never computes all associations at once. A pass computes the accounts, in the order of
-//! the lists of children, and marks every user as not computed; a user is computed on demand, when
-//! his first job is priced, or by sshare. Each such computation reads the records of the others,
-//! even where these are stale:
+//! Stock never computes all associations at once. A pass computes the accounts, in the order of the
+//! lists of children, and marks every user as not computed. A user is computed on demand, when its
+//! first job is priced, or by sshare. Each such computation reads the records of the others, even
+//! if these are stale:
 //! * effective usage and normalised shares of the account above;
 //! * depth-oblivious: normalised usage of all siblings. One that was never computed counts as
 //!   `NO_VAL`, 4294967294, so that the usage of a level can be billions of times the whole;
-//! * normalised shares are those that slurmctld computed last. They keep the definition of the
-//!   other algorithm after `FAIR_TREE` was changed, until an association is edited.
+//! * normalised shares are those that slurmctld computed last. After a change of `FAIR_TREE` they
+//!   keep the definition of the other algorithm until an association is edited.
 //!
-//! From 25.11 on a record also keeps the factor. A job's price asks about the job's own association
-//! then; before, about the one whose numbers make the factor.
+//! From 25.11 on a record also keeps the factor. Since then, pricing a job computes the job's own
+//! association; before, it computed the association whose numbers make the factor.
 //!
 //! Source: `priority_p_set_assoc_usage` and `_set_children_usage_efctv` of 22.05 and 24.11, which
 //! agree; `_get_fairshare_priority` of 24.11 and 25.11.
@@ -25,17 +25,17 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
-/// The value of a record that was never computed; stock calculates with it: `NO_VAL`.
+/// Value of a record that was never computed, `NO_VAL`; stock calculates with it.
 const NOT_COMPUTED: Extended = Extended::from_u64(0xffff_fffe);
 
-/// The fields of slurmctld's record of one association that last between passes.
+/// Fields of slurmctld's record of one association that are kept between passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordState {
     /// Normalised shares, 0..=1.
     pub norm_shares: f64,
     /// Raw usage over the root's, 0..=1; `None`: never computed.
     pub norm_usage: Option<Extended>,
-    /// Effective usage, from 0 up; `None`: to be computed on demand.
+    /// Effective usage, at least 0; `None`: must be computed on demand.
     pub effective_usage: Option<Extended>,
 }
 
@@ -50,12 +50,12 @@ impl From<&AssocFairshare> for RecordState {
     }
 }
 
-/// What the effective usage of one association is computed from.
+/// Input for the effective usage of one association.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     pub(crate) shares: Shares,
     pub(crate) norm_shares: f64,
-    /// The account that shares are taken from: the root, or what that account's record keeps.
+    /// The account from which shares are taken: the root, or the record of that account.
     pub(crate) above: Option<RecordState>,
     /// Sum of the shares on the level, in Slurm's 32 bits.
     pub(crate) level_shares: u32,
@@ -67,8 +67,8 @@ impl Standing {
         at_most_one(quotient(raw, root))
     }
 
-    /// Effective usage. `usage_of_level`: the normalised usage of all on the level that have
-    /// shares of their own, asked for by the depth-oblivious algorithm.
+    /// Effective usage. `usage_of_level`: normalised usage of all associations on the level that
+    /// have shares of their own; called by the depth-oblivious algorithm.
     pub(crate) fn effective_usage(
         &self,
         host: HostMath,
@@ -99,7 +99,7 @@ impl Standing {
     }
 }
 
-/// The records of a tree, changed by one pass and by the computations on demand during it.
+/// The records of a tree, changed by one pass and by computations on demand during the pass.
 pub(crate) struct Records<'a> {
     tree: &'a Tree,
     host: HostMath,
@@ -109,7 +109,7 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// `record_states`: one per association by position; panics at another length.
+    /// `record_states`: one per association by position; panics if its length is different.
     pub(crate) fn new(
         tree: &'a Tree,
         host: HostMath,
@@ -131,8 +131,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The first step of a pass: computes accounts from `raw`, the usage up to now, list by list in
-    /// their order, and marks users as not computed.
+    /// First step of a pass: computes accounts from `raw`, the present usage, list by list in their
+    /// order, and marks users as not computed.
     pub(crate) fn begin_pass(&mut self, raw: &[Extended]) {
         let tree = self.tree;
         let mut lists = Vec::from_iter(tree.root());
@@ -150,8 +150,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Computes the factor of an association for pricing, from `raw`, the usage at this moment,
-    /// unless this pass has computed it already.
+    /// Computes the factor of an association for pricing, from `raw`, the present usage, unless
+    /// this pass has already computed it.
     pub(crate) fn ask(&mut self, index: AssocIndex, raw: &[Extended]) {
         let facts = self.compat.facts();
         let index = match facts.is_some_and(|facts| facts.prices_from_record) {
@@ -163,7 +163,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Whether this association was not computed since the pass began.
+    /// Returns true if this association was not computed since the pass began.
     pub(crate) fn is_open(&self, index: AssocIndex) -> bool {
         self.record_states[index.get()].effective_usage.is_none()
     }
@@ -195,7 +195,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Normalised and effective usage of the record, computed now if it is open.
+    /// Normalised and effective usage in the record; computed now if it is open.
     fn now(&self, index: AssocIndex, raw: &[Extended]) -> (Extended, Extended) {
         let state = self.record_states[index.get()];
         match state.effective_usage {
@@ -214,13 +214,13 @@ impl<'a> Records<'a> {
 
     fn compute(&mut self, index: AssocIndex, raw: &[Extended]) {
         let root = self.tree.root().unwrap_or(index);
-        // It is part of its own level, whose usage is added up next.
+        // It is part of its own level, whose usage is summed next.
         let norm_usage = Standing::norm_usage(raw[index.get()], raw[root.get()]);
         self.record_states[index.get()].norm_usage = Some(norm_usage);
         self.record_states[index.get()].effective_usage = Some(self.computed(index, raw).1);
     }
 
-    /// Normalised and effective usage of an association if it were computed now.
+    /// Normalised and effective usage that an association would have if computed now.
     fn computed(&self, index: AssocIndex, raw: &[Extended]) -> (Extended, Extended) {
         let root = self.tree.root().unwrap_or(index);
         let norm_usage = Standing::norm_usage(raw[index.get()], raw[root.get()]);
@@ -243,8 +243,8 @@ impl<'a> Records<'a> {
         (norm_usage, effective)
     }
 
-    /// Normalised usage of all children with shares of their own, as their records have it; of
-    /// `index` it is `own`.
+    /// Total normalised usage of all children with shares of their own, from their records; `own`
+    /// for `index`.
     fn usage_of_level(&self, parent: AssocIndex, index: AssocIndex, own: Extended) -> Extended {
         let children = self.tree.fs_children(parent).iter();
         children
@@ -262,7 +262,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The classic factor `2^(-(usage / shares) / dampening)`, 0 without shares.
+/// The classic factor `2^(-(usage / shares) / dampening)`; 0 without shares.
 pub(crate) fn stock_factor(
     host: HostMath,
     compat: Compat,
@@ -305,7 +305,7 @@ mod tests {
         .unwrap()
     }
 
-    /// Records as slurmctld has loaded them, except for the root's effective usage.
+    /// Records as loaded by slurmctld, except the root's effective usage.
     fn fresh(tree: &Tree) -> Vec<RecordState> {
         let shares = tree.norm_shares_on_path(SLURM);
         let mut record_states: Vec<RecordState> = shares
@@ -334,8 +334,8 @@ mod tests {
 
     #[test]
     fn an_account_adds_up_siblings_that_nobody_has_computed() {
-        // Slurm 22.05.8 and 24.11.5: 11 comes later in the list and counts as 4294967294, so
-        // that 10, with all the usage there is, gets 1/4294967295.
+        // Slurm 22.05.8 and 24.11.5: 11 comes later in the list and counts as 4294967294, so 10,
+        // which has all of the usage, gets 1/4294967295.
         let tree = tree();
         let mut raw = [Extended::from(18_839_u32); 6];
         raw[4] = Extended::ZERO;
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(record_states[2].effective_usage, Some(Extended::ONE));
     }
 
-    /// The tree of the other tests, whose user takes the shares of account 10.
+    /// The tree of the other tests; its user takes the shares of account 10.
     fn with_a_parent_user() -> Tree {
         let mut rows = tree().rows().to_vec();
         rows[5].shares = Shares::Parent;
@@ -355,8 +355,8 @@ mod tests {
 
     #[test]
     fn a_job_asks_about_its_own_association_from_25_11_on() {
-        // Slurm 25.11.7 and 26.05.3: sshare shows a normalised usage of such a user after a pass
-        // that priced a job of his; Slurm 22.05.8 and 24.11.5 leave him to be asked about.
+        // Slurm 25.11.7 and 26.05.3: sshare shows normalised usage of such a user after a pass that
+        // priced one of its jobs. Slurm 22.05.8 and 24.11.5 do not compute the user.
         let tree = with_a_parent_user();
         let raw = [Extended::from(3_600_u32); 6];
         let user = tree.index_of(200 as AssocId).unwrap();
@@ -372,7 +372,7 @@ mod tests {
             let before = records.fairshare(user, &raw).fs_factor;
             records.ask(user, &raw);
             assert_eq!(records.is_open(user), is_open, "{release}");
-            // The factor is the account's either way.
+            // The factor is the account's in both cases.
             assert_eq!(records.fairshare(user, &raw).fs_factor, before);
         }
     }
@@ -383,7 +383,7 @@ mod tests {
         let mut raw = [Extended::from(18_839_u32); 6];
         raw[4] = Extended::ZERO;
         let record_states = begun(&tree, Ranking::classic(1), &raw);
-        // All of the usage lies on the way down to the user; 11 has half of what lies above.
+        // All of the usage is on the path to the user; 11 has half of the usage above it.
         let found = record_states
             .iter()
             .map(|state| state.effective_usage.unwrap());

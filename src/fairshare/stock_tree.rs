@@ -1,16 +1,16 @@
-//! Fair Tree as the stock plugin of a Slurm release computes it on x86-64, its faults included.
+//! Fair Tree as computed by the stock plugin of a Slurm release on x86-64, including its faults.
 //!
-//! Known and followed: `fair_tree.c` is the same in this respect in 22.05, 24.11 and 26.05.
-//! * `U = usage / parent's usage` and `LF = S / U` are each rounded to a 64-bit mantissa, with
-//!   `S` rounded to an `f64` before; equal ratios may come out unequal.
-//! * A level is sorted stably, users before accounts of equal LF; so the order of the rows
-//!   decides among equals.
-//! * Accounts of equal LF are not merged. The second one only hands a flag "tied" to the first
-//!   member of its own level, which then shares the rank of whichever user was ranked last.
-//! * An account with `FairShare=parent` has the LF 4294967294 and takes part, without children,
-//!   and the member before the first one of a level counts as having that LF, too.
+//! Known and reproduced: `fair_tree.c` is the same in these points in 22.05, 24.11 and 26.05.
+//! * `U = usage / parent's usage` and `LF = S / U` are each rounded to a 64-bit mantissa, after
+//!   `S` was rounded to an `f64`; equal ratios may give unequal results.
+//! * A level is sorted stably, users before accounts of equal LF; so the order of rows decides
+//!   among equals.
+//! * Accounts of equal LF are not merged. The second one only passes a flag "tied" to the first
+//!   member of its own level, which then shares the rank of the user that was ranked last.
+//! * An account with `FairShare=parent` has the LF 4294967294 and is ranked, without children.
+//!   The member before the first one of a level also counts as having that LF.
 //!
-//! The walk itself has no recursion and reads nothing outside its lists.
+//! The walk itself has no recursion and does not read outside its lists.
 
 use super::usage::quotient;
 use super::{AssocFairshare, Usage};
@@ -46,9 +46,9 @@ pub(super) fn compute(
 }
 
 /// LF of an association below the root, from its raw usage and its parent's; `None` for accounts
-/// that stand aside.
+/// with `FairShare=parent`.
 ///
-/// No usage below a parent with less than none is a zero with a sign: LF is -infinity.
+/// If the parent's usage is negative, a usage of 0 gives a negative zero: LF is -infinity.
 pub(super) fn level(
     tree: &Tree,
     index: AssocIndex,
@@ -83,7 +83,7 @@ struct Frame {
     start: usize,
     next: usize,
     end: usize,
-    /// The account of this level was tied.
+    /// True if the account of this level was tied.
     account_tied: bool,
     /// LF of the member before `next`.
     previous: Extended,
@@ -136,7 +136,7 @@ fn descend(
         index,
         is_user: tree.rows()[index.get()].kind == AssocKind::User,
     }));
-    // Stable, as the merge sort behind glibc's qsort.
+    // Stable, as the merge sort in glibc's qsort.
     members[start..].sort_by(|a, b| {
         b.level_fs
             .cmp(&a.level_fs)
@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn nothing_below_less_than_nothing_is_minus_infinity() {
-        // Slurm 22.05.8: `sacctmgr modify ... set RawUsage=0` left the root a rounding error below
-        // zero; its unused children then had level fairshare -infinity.
+        // Slurm 22.05.8: `sacctmgr modify ... set RawUsage=0` left a rounding error below zero at
+        // the root; its unused children then had level fairshare -infinity.
         let row = |id, parent, kind| Assoc {
             id,
             parent,

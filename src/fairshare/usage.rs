@@ -1,4 +1,4 @@
-//! Usage as the algorithms read it.
+//! Usage in the form that the algorithms read.
 
 use std::borrow::Cow;
 
@@ -24,8 +24,8 @@ impl<'a> Usage<'a> {
         Usage::of(tree, raw)
     }
 
-    /// As the stock plugin reads it: numbers below zero stay. Taking a user's usage away leaves
-    /// its accounts a rounding error below zero now and then.
+    /// As read by the stock plugin: negative numbers are kept. When a user's usage is removed, a
+    /// negative rounding error is sometimes left at its accounts.
     pub(super) fn as_kept(tree: &Tree, raw: &'a [Extended]) -> Usage<'a> {
         Usage::of(tree, Cow::Borrowed(raw))
     }
@@ -40,17 +40,18 @@ impl<'a> Usage<'a> {
         self.raw[index.get()]
     }
 
-    /// An association's usage over another's; 0 where that is 0.
+    /// Usage of one association over that of another; 0 if the latter is 0.
     pub(super) fn ratio(&self, index: AssocIndex, of: AssocIndex) -> Extended {
         quotient(self.raw(index), self.raw(of))
     }
 
-    /// Usage over the root's, at most 1: it can be more after usage was lost on the way up.
+    /// Usage over the root's, at most 1: the quotient can be larger if usage was lost on the way
+    /// up.
     pub(super) fn norm(&self, index: AssocIndex) -> Extended {
         at_most_one(part_of(self.raw(index), &self.total))
     }
 
-    /// Results that still lack what the algorithm says, in the memory of `spare`.
+    /// Results without the numbers that the algorithm adds, in the memory of `spare`.
     pub(super) fn results(
         &self,
         mut spare: Vec<AssocFairshare>,
@@ -70,7 +71,7 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// A usage as the algorithms read it: none for a negative one, the largest for infinity.
+/// Usage as the algorithms read it: 0 if negative, the largest number if infinite.
 pub(super) fn sound(usage: Extended) -> Extended {
     if usage.is_negative() {
         Extended::ZERO
@@ -81,7 +82,7 @@ pub(super) fn sound(usage: Extended) -> Extended {
     }
 }
 
-/// Normalised usage, from usage over the root's.
+/// Normalised usage, from the quotient of usage and the root's usage.
 pub(super) fn at_most_one(part: Extended) -> Extended {
     if part.is_below_one() {
         part
@@ -90,7 +91,7 @@ pub(super) fn at_most_one(part: Extended) -> Extended {
     }
 }
 
-/// [`quotient`] of one part after the other.
+/// [`quotient`] for many parts of one whole.
 #[inline]
 pub(super) fn part_of(part: Extended, whole: &Divisor) -> Extended {
     if whole.number().is_zero() {
@@ -100,7 +101,7 @@ pub(super) fn part_of(part: Extended, whole: &Divisor) -> Extended {
     }
 }
 
-/// A part over the whole; 0 where that is 0.
+/// A part over the whole; 0 if the whole is 0.
 pub(super) fn quotient(part: Extended, whole: Extended) -> Extended {
     if whole.is_zero() {
         Extended::ZERO

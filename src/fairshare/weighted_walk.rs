@@ -1,15 +1,15 @@
 //! `weighted_walk`: the rule of flux-accounting.
 //!
-//! The weight of a node is `(shares / siblings' shares) / (usage / siblings' usage)`, with its own
-//! among the siblings'. Shares of 0 give the weight 0, and no usage a weight above all others;
-//! these tie among themselves. The walk goes depth first, the highest weight first. Users of a
-//! level with one weight share a rank, and as many ranks below it stay empty. Accounts with one
-//! weight are visited as one; their children keep the weights that they have among their own
-//! siblings. A user that ties with accounts is placed before them, and shares nothing with those
-//! below them: there it differs from Fair Tree.
+//! The weight of a node is `(shares / siblings' shares) / (usage / siblings' usage)`, where
+//! siblings include the node itself. Shares of 0 give the weight 0, and no usage gives a weight
+//! above all others; equal weights tie. The walk is depth-first, the highest weight first. Users of
+//! a level with the same weight share a rank, and the ranks after it are skipped. Accounts with the
+//! same weight are visited as one; their children keep the weights that they have among their own
+//! siblings. A user that ties with accounts is placed before them, and does not share a rank with
+//! users below them: this differs from Fair Tree.
 //!
-//! Weights compare exactly; flux-accounting compares with a tolerance. `docs/policies/flux.md`
-//! lists the differences.
+//! Weights are compared exactly; flux-accounting uses a tolerance. `docs/policies/flux.md` lists
+//! the differences.
 
 use std::cmp::Ordering;
 
@@ -105,8 +105,8 @@ impl Rule for WeightedWalk {
     }
 }
 
-/// By position, the usage of all that compete below an account; rounded sums would depend on the
-/// order of the rows.
+/// By position, the usage of all that compete below an account, exact: rounded sums would depend on
+/// the order of rows.
 fn level_usage(tree: &Tree, usage: &Usage<'_>, roles: &[Role]) -> Vec<Product> {
     let mut sums = vec![Product::new(0); tree.len()];
     for index in tree.indices().filter(|index| {
@@ -137,7 +137,7 @@ fn standings(tree: &Tree, usage: &Usage<'_>, results: &[AssocFairshare]) -> Vec<
     tree.indices().map(standing).collect()
 }
 
-/// Usage over shares, of all nodes: what weights are the inverse of.
+/// Usage over shares, for all nodes: the inverse of weights.
 struct Weights<'a> {
     tree: &'a Tree,
     usage: &'a Usage<'a>,

@@ -1,6 +1,7 @@
-//! Prefetch for `LevelRanks::update`: touch levels before they are sorted and walked, so that cache
-//! misses overlap. Without this a pass takes 4 % more CPU time with 1,000,000 jobs and 100,000 users,
-//! and 0 to 4 % with 100,000 jobs (`time_pass` of the bench host, alternating processes; 32fc6dc).
+//! Prefetch for `LevelRanks::update`: reads levels before they are sorted and walked, so that cache
+//! misses overlap. Without this a pass takes 4 % more CPU time with 1,000,000 jobs and 100,000
+//! users, and 0 to 4 % more with 100,000 jobs (`time_pass` of the bench host, alternating
+//! processes; 32fc6dc).
 
 use std::hint::black_box;
 
@@ -10,16 +11,17 @@ use super::rule::Rule;
 use super::slot::Slot;
 use crate::tree::AssocIndex;
 
-/// So many levels are touched ahead: a small part of L2.
+/// Number of levels that are prefetched: a small part of the L2 cache.
 pub(super) const AHEAD: usize = 32;
-/// And the slots of so many for the walk: with more, the first would be evicted again.
+/// Maximum number of slots that are prefetched for the walk: with more, the first ones would be
+/// evicted again.
 const MOST_AHEAD: usize = 16 * AHEAD;
-/// Of a cache line of 64 bytes.
+/// Slots in a cache line of 64 bytes.
 const SLOTS_PER_LINE: usize = 64 / size_of::<Slot>();
 
 impl LevelRanks {
-    /// Touches what sorting some levels and walking them will read. The loads here are independent of
-    /// each other, those of sorting are not.
+    /// Reads the data that sorting and walking some levels will need. The loads here do not depend
+    /// on each other; those of sorting do.
     pub(super) fn read_ahead<R: Rule>(&self, rule: &R, levels: &[Touched]) {
         let (rows, raw_usage) = (rule.tree().rows(), rule.raw_usage());
         let mut seen = 0;
@@ -34,18 +36,18 @@ impl LevelRanks {
                 seen ^= usize::from(raw_usage[child.get()].is_zero());
             }
         }
-        // Or the compiler would drop the loads.
+        // Otherwise the compiler would remove the loads.
         black_box(seen);
     }
 
-    /// The same for what walking the slots of these accounts will read; nothing where these are many.
+    /// The same for the walk over the slots of these accounts; nothing if there are many.
     pub(super) fn read_ahead_of_walk(&self, touched: &[AssocIndex]) {
         if touched.len() > MOST_AHEAD {
             return;
         }
         let mut seen = 0;
         for &account in touched {
-            // Users have no places.
+            // Users have no nodes.
             let node = self.nodes.get(self.places[account.get()] as usize);
             let (first, end) = node.map_or((0, 0), |node| node.window);
             for slot in &self.order[first.saturating_sub(1) as usize..end as usize] {

@@ -1,4 +1,4 @@
-//! One level: its places, and sorting them, all or some.
+//! One level: its places, and how it is sorted, in full or in part.
 
 use std::cmp::Ordering;
 
@@ -6,8 +6,8 @@ use super::rule::{Rule, Scope, clear};
 use super::slot::{Member, Slot};
 use crate::tree::AssocIndex;
 
-/// The touched children of an account, each with its parent, the account. Empty when every level
-/// is sorted from scratch.
+/// The touched children of an account, each with its parent, the account. Empty if every level is
+/// sorted from scratch.
 #[derive(Clone, Copy)]
 pub(super) struct Touched<'a> {
     pub account: AssocIndex,
@@ -15,7 +15,7 @@ pub(super) struct Touched<'a> {
 }
 
 impl<'a> Touched<'a> {
-    /// Those of `pairs`, a parent and a child each, in order.
+    /// Children of `account` in the ordered `pairs` of a parent and a child.
     pub(super) fn below(account: AssocIndex, pairs: &'a [(AssocIndex, AssocIndex)]) -> Touched<'a> {
         let first = pairs.partition_point(|(parent, _)| *parent < account);
         let from = &pairs[first..];
@@ -27,8 +27,8 @@ impl<'a> Touched<'a> {
     }
 }
 
-/// Sorts a level, users before accounts of equal LF, then by position. Returns whether it is
-/// steady.
+/// Sorts a level by LF, users before accounts of equal LF, then by position. Returns true if the
+/// level is steady.
 pub(super) fn sort<R: Rule>(
     rule: &R,
     members: &mut Vec<Member>,
@@ -55,13 +55,13 @@ pub(super) fn sort<R: Rule>(
     steady
 }
 
-/// What [`reposition`] did: the places in `window` may have changed, and no others.
+/// Result of [`reposition`]: only the places in `window` may have changed.
 pub(super) struct Repositioned {
     pub steady: bool,
     pub window: std::ops::Range<usize>,
 }
 
-/// Gives the siblings of a sorted level that `moves` names their new places.
+/// Moves the siblings in `moves` to their new places on a sorted level.
 pub(super) fn reposition<R: Rule>(
     rule: &R,
     members: &mut Vec<Member>,
@@ -76,7 +76,7 @@ pub(super) fn reposition<R: Rule>(
         };
     };
     let (mut kept, mut last) = (first, first);
-    // Whether all members removed since the last retained one tied with their neighbours.
+    // True if all members removed since the last retained one tied with their neighbours.
     let mut ties = true;
     for at in first..level.len() {
         let slot = level[at];
@@ -102,7 +102,7 @@ pub(super) fn reposition<R: Rule>(
         end = at;
     }
     let mut steady = retie(rule, level, 0);
-    // `end` is where the first one moved stands; the others follow in their order.
+    // `end` is the place of the first moved member; the others follow in their order.
     let mut at = end;
     for moved in members.iter() {
         while level[at].index != moved.slot.index {
@@ -115,12 +115,12 @@ pub(super) fn reposition<R: Rule>(
     }
     Repositioned {
         steady,
-        // The one behind the last may tie with another now.
+        // The tie of the member after the last one may change.
         window: first.min(end)..(last + 2).min(level.len()),
     }
 }
 
-/// Recomputes whether a member ties with the one before. Returns whether that is steady.
+/// Recomputes the tie of a member with the one before. Returns true if the result is steady.
 fn retie<R: Rule>(rule: &R, level: &mut [Slot], at: usize) -> bool {
     let this = kept_member(&level[at]);
     let (ties, steady) = match at.checked_sub(1) {
@@ -154,7 +154,7 @@ fn order<R: Rule>(rule: &R, a: &Member, b: &Member) -> Ordering {
         .then_with(|| a.slot.index.cmp(&b.slot.index))
 }
 
-/// Whether two neighbours tie, and whether decay cannot change that.
+/// Returns true if two neighbours tie, and true if decay cannot change that.
 fn tie<R: Rule>(rule: &R, a: &Member, b: &Member) -> (bool, bool) {
     match clear(a.key, b.key) {
         Some(order) => (order == Ordering::Equal, true),
@@ -165,7 +165,7 @@ fn tie<R: Rule>(rule: &R, a: &Member, b: &Member) -> (bool, bool) {
     }
 }
 
-/// Siblings with the same shares and usage.
+/// Returns true for siblings with the same shares and usage.
 fn same_claim<R: Rule>(rule: &R, a: AssocIndex, b: AssocIndex) -> bool {
     let (tree, raw) = (rule.tree(), rule.raw_usage());
     tree.fs_parent(a) == tree.fs_parent(b)

@@ -1,4 +1,4 @@
-//! How members of a level compare: keys for the clear cases, and the two rules for the others.
+//! Comparison of members of a level: keys for the clear cases, and two rules for the others.
 
 use std::cmp::Ordering;
 
@@ -11,44 +11,45 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
-/// Whose children share a level.
+/// Parents of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// One account's.
+    /// One account.
     Siblings,
-    /// Those of several accounts that tie.
+    /// Several accounts that tie.
     Merged,
 }
 
-/// How members of a level compare.
+/// Comparison of members of a level.
 pub(super) trait Rule {
-    /// LF is rounded, so that a charge to an account may change the order or the ties of children
-    /// that were not charged.
+    /// True if LF is rounded, so that a charge to an account may change the order or the ties of
+    /// children that were not charged.
     const ROUNDS: bool;
-    /// Accounts that tie are walked as one.
+    /// True if accounts that tie are walked as one.
     const MERGES: bool;
 
     fn tree(&self) -> &Tree;
     fn raw_usage(&self) -> &[Extended];
 
-    /// Decides clear cases: accurate to 2^-48 of itself, infinite or 0 only where LF is, NaN
-    /// where usage is not within 2^±400.
+    /// Key that decides clear cases: relative error below 2^-48; infinite or 0 only if LF is; NaN
+    /// if usage is not within 2^±400.
     ///
     /// Merged: LF. Siblings: LF without the common terms, so that a charge to the account does not
-    /// change it, and with usage as it was before it decayed, so that decay does not change it:
-    /// shares / usage * decayed.
+    /// change it, and with usage before decay, so that decay does not change it: shares / usage *
+    /// decayed.
     fn key(&self, index: AssocIndex, scope: Scope) -> f64;
 
-    /// The order of two, the greater LF first.
+    /// The order of two members, the greater LF first.
     fn compare(&self, a: &Member, b: &Member) -> Ordering;
 
-    /// Whether the first member of a level ties with what stands before it, and whether that is
-    /// steady.
+    /// Returns true if the first member of a level ties with its predecessor in the walk, and true
+    /// if that is steady.
     fn first(&self, member: &Member) -> (bool, bool);
 }
 
-/// The order of two, the greater LF first, where their keys decide it, and neither decay nor
-/// a charge to their account can change it; equal only where both are infinite, 0 or aside.
+/// The order of two members, the greater LF first, if their keys decide it, and neither decay nor a
+/// charge to their account can change it; equal only if both are infinite, both are 0, or both have
+/// no LF.
 pub(super) fn clear(a: f64, b: f64) -> Option<Ordering> {
     if a == b && (a <= 0.0 || a == f64::INFINITY) {
         return Some(Ordering::Equal);
@@ -59,7 +60,7 @@ pub(super) fn clear(a: f64, b: f64) -> Option<Ordering> {
     far_apart(a, b)
 }
 
-/// Two positive numbers that differ by more than 2^-44; `None` for NaN, too.
+/// Order of two positive numbers that differ by more than 2^-44; `None` also for NaN.
 fn far_apart(a: f64, b: f64) -> Option<Ordering> {
     const APART: f64 = 1.0 + 1.0 / (1_u64 << 44) as f64;
     if a > b * APART {
@@ -71,10 +72,10 @@ fn far_apart(a: f64, b: f64) -> Option<Ordering> {
     }
 }
 
-/// The key of accounts without LF: they come last and tie among themselves.
+/// Key of accounts without LF: they come last and tie among themselves.
 const ASIDE: f64 = -1.0;
 
-/// The numbers that keys are made of.
+/// The numbers from which keys are computed.
 pub(super) struct Numbers<'a> {
     tree: &'a Tree,
     raw_usage: &'a [Extended],
@@ -120,7 +121,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// As an `f64`, NaN outside 2^±400.
+/// As an `f64`; NaN outside 2^±400.
 fn within_range(usage: Extended) -> f64 {
     match usage.to_parts() {
         Some((_, exponent)) if (exponent + 63).abs() <= 400 => usage.to_f64(),
@@ -128,7 +129,7 @@ fn within_range(usage: Extended) -> f64 {
     }
 }
 
-/// As Slurm documents it: exact numbers.
+/// The rule in Slurm's documentation: exact numbers.
 pub(super) struct Documented<'a>(pub Numbers<'a>);
 
 impl Documented<'_> {
@@ -162,18 +163,18 @@ impl Rule for Documented<'_> {
     }
 }
 
-/// As the stock plugin computes it: see [`super::super::stock_tree`].
+/// The rule of the stock plugin: see [`super::super::stock_tree`].
 pub(super) struct Stock<'a>(pub Numbers<'a>, pub Compat);
 
 impl Stock<'_> {
-    /// Is its usage, or its parent's, a number below zero?
+    /// Returns true if its usage, or its parent's, is negative.
     fn is_below_zero(&self, index: AssocIndex) -> bool {
         let parent = self.0.tree.fs_parent(index).unwrap_or(index);
         let raw = self.0.raw_usage;
         raw[index.get()].is_negative() || raw[parent.get()].is_negative()
     }
 
-    /// LF as rounded.
+    /// Rounded LF.
     fn level_fs(&self, index: AssocIndex) -> Extended {
         let raw = self.0.raw_usage;
         let (used, above) = match self.0.tree.fs_parent(index) {
@@ -207,11 +208,11 @@ impl Rule for Stock<'_> {
         let tree = self.0.tree;
         let row = &tree.rows()[index.get()];
         match (row.shares, row.kind) {
-            // These have an LF like any other, which no charge changes: never clear.
+            // These have an LF like others, but no charge changes it: never clear.
             (Shares::Parent, AssocKind::Account) => f64::NAN,
-            // The sum of shares on a level may wrap to 0, and then no member has any.
+            // The sum of shares on a level may wrap to 0, and then no member has any shares.
             (Shares::Raw(_), _) if tree.share_of_level(index, self.1) == 0.0 => 0.0,
-            // Negative usage is not 0 here; too rare for a fast path.
+            // Negative usage does not count as 0 here; too rare for a fast path.
             _ if self.is_below_zero(index) => f64::NAN,
             _ => self.0.key(index, scope),
         }

@@ -1,4 +1,4 @@
-//! A place on a sorted level, and its member while it is sorted.
+//! A place on a sorted level, and the member at that place while the level is sorted.
 
 use crate::tree::{AssocIndex, AssocKind, Tree};
 
@@ -7,9 +7,9 @@ use crate::tree::{AssocIndex, AssocKind, Tree};
 pub(super) struct Slot {
     pub index: AssocIndex,
     pub is_user: bool,
-    /// Equal to the member before it.
+    /// True if equal to the member before it.
     pub ties: bool,
-    /// [`key`](super::rule::Rule::key) among siblings.
+    /// Its [`key`](super::rule::Rule::key) among siblings.
     pub key: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The walk that numbers users, as far as something changed.
+//! The walk that numbers users, limited to the parts that changed.
 
 use super::LevelRanks;
 use super::level;
@@ -6,20 +6,20 @@ use super::rule::{Rule, Scope};
 use super::slot::{Member, Slot};
 use crate::tree::AssocIndex;
 
-/// In which state a walk enters the children of an account, or of several that tie.
+/// State of a walk when it enters the children of an account, or of several that tie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
-    /// What the next user gets if it ties with none.
+    /// Rank of the next user if it is not tied.
     next_rank: u32,
-    /// The rank that the next user gets if it ties: documented, the one of users that tie with an
-    /// account above, 0 for none; `compat=slurm`, the one given last.
+    /// Rank of the next user if it is tied. Documented: the rank of users that tie with an account
+    /// above, 0 if there are none. `compat=slurm`: the rank given last.
     tied_rank: u32,
-    /// `compat=slurm`: the account was tied.
+    /// `compat=slurm`: true if the account was tied.
     account_tied: bool,
 }
 
 impl State {
-    /// By how much this state is another one moved, if all of it is.
+    /// Offset, if this state is a pure shift of the other.
     fn moved_from(self, other: State) -> Option<u32> {
         let by = self.next_rank.wrapping_sub(other.next_rank);
         (self == other.moved(by)).then_some(by)
@@ -37,30 +37,31 @@ impl State {
     }
 }
 
-/// How an account was walked last.
+/// Data of the last walk through an account.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
-    /// How many users there are below.
+    /// Number of users below it.
     pub(super) users_below: u32,
-    /// The first of the accounts that it was walked as one with; itself if alone.
+    /// The first of the accounts with which it was walked as one; itself if alone.
     leader: Option<AssocIndex>,
-    /// Of the leader: how many they were, and the states at the beginning and the end.
+    /// Valid for the leader: number of these accounts, and the states at the beginning and the end.
     size: u32,
     entered: State,
     left: State,
-    /// When touched: where among its own children places have changed.
+    /// Valid if touched: range of places among its own children that changed.
     pub(super) window: (u32, u32),
 }
 
 /// Children that are being visited.
 struct Frame {
     leader: AssocIndex,
-    /// The children of one account are a part of the kept order, others of `Walk::merged`.
+    /// True if the children belong to several accounts and are in `Walk::merged`; those of one
+    /// account are a part of the kept order.
     merged: bool,
     start: usize,
     next: usize,
     end: usize,
-    /// From here on, at the next member that does not tie, nothing has changed.
+    /// Nothing has changed from this place on, after the next member that does not tie.
     unchanged: usize,
 }
 
@@ -70,9 +71,9 @@ pub(super) struct Walk<'a, R: Rule> {
     state: State,
     frames: Vec<Frame>,
     merged: Vec<Slot>,
-    /// Accounts of one LF that have users below.
+    /// Accounts with equal LF that have users below.
     group: Vec<AssocIndex>,
-    /// Accounts whose users are still to be moved.
+    /// Accounts whose users must still be moved.
     to_move: Vec<AssocIndex>,
     members: Vec<Member>,
 }
@@ -127,8 +128,8 @@ impl<'a, R: Rule> Walk<'a, R> {
         self.ranking.node(account).users_below > 0
     }
 
-    /// Documented: ranks the users of a group of equals (they come first), then goes down into
-    /// its accounts.
+    /// Documented: ranks the users of a group of equals (they come first), then descends into its
+    /// accounts.
     fn visit_equals(&mut self) {
         let Some(frame) = self.frames.last() else {
             return;
@@ -166,14 +167,14 @@ impl<'a, R: Rule> Walk<'a, R> {
         }
         if !self.group.is_empty() {
             if shared > 0 {
-                // There are users below, and the first one takes it.
+                // There are users below, and the first one takes the rank.
                 self.state.tied_rank = shared;
             }
             self.visit_group();
         }
     }
 
-    /// `compat=slurm`: ranks one user, or goes down into one account.
+    /// `compat=slurm`: ranks one user, or descends into one account.
     fn visit_one(&mut self) {
         let Some(frame) = self.frames.last_mut() else {
             return;
@@ -196,7 +197,7 @@ impl<'a, R: Rule> Walk<'a, R> {
         }
     }
 
-    /// Goes down into the accounts of `group` as one, or past them.
+    /// Descends into the accounts of `group` as one, or skips them.
     fn visit_group(&mut self) {
         let leader = self.group[0];
         if let Some(by) = self.moved_by(leader) {
@@ -227,8 +228,8 @@ impl<'a, R: Rule> Walk<'a, R> {
         });
     }
 
-    /// Goes down into one account, if the walk enters as it did last time only from shortly
-    /// before the first place that changed.
+    /// Descends into one account. If the walk enters in the state of the last time, it starts
+    /// shortly before the first place that changed.
     fn enter(&mut self, account: AssocIndex) {
         let range = self.rule.tree().fs_children_range(account);
         let mut frame = Frame {
@@ -262,17 +263,17 @@ impl<'a, R: Rule> Walk<'a, R> {
         self.frames.push(frame);
     }
 
-    /// The state in which the last walk came to the place `at` on a level, if what it left on the
-    /// place before tells that. That place has not changed since.
+    /// State of the last walk at the place `at` of a level, if it can be derived from the member
+    /// before, which has not changed since.
     ///
-    /// The walk entered the level without an open tie.
+    /// Requires that the walk entered the level without an open tie.
     fn state_before(&self, at: usize, end: usize) -> Option<State> {
         let slot = self.ranking.order[at - 1];
         if slot.ties || (at < end && self.ranking.order[at].ties) {
             return None;
         }
         if slot.is_user {
-            // It ties with none, so it has the rank that was next.
+            // It is not tied, so its rank was the next rank.
             return Some(State {
                 next_rank: self.ranking.ranks[slot.index.get()] - 1,
                 ..State::default()
@@ -283,10 +284,10 @@ impl<'a, R: Rule> Walk<'a, R> {
         alone.then_some(node.left)
     }
 
-    /// Leaves the level as the last walk left it.
+    /// Skips the rest of the level, and leaves with the state of the last walk.
     ///
-    /// Behind the window the walk is in the state of last time: it entered in the same, and has
-    /// ranked the same users since, if in another order.
+    /// After the window the state equals that of the last walk: both entered with the same state,
+    /// and ranked the same users up to here, possibly in a different order.
     fn skip_rest(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
             frame.next = frame.end;
@@ -294,7 +295,7 @@ impl<'a, R: Rule> Walk<'a, R> {
         }
     }
 
-    /// By how much all ranks below `group` move, if that is all that happens there.
+    /// Offset of all ranks below `group`, if nothing else changes there.
     fn moved_by(&self, leader: AssocIndex) -> Option<u32> {
         let node = *self.ranking.node(leader);
         let same = node.size as usize == self.group.len()
@@ -309,7 +310,7 @@ impl<'a, R: Rule> Walk<'a, R> {
         }
     }
 
-    /// Moves the ranks of all users below `group`.
+    /// Shifts the ranks of all users below `group`.
     fn move_users(&mut self, by: u32) {
         self.to_move.clone_from(&self.group);
         while let Some(account) = self.to_move.pop() {
@@ -328,7 +329,7 @@ impl<'a, R: Rule> Walk<'a, R> {
         }
     }
 
-    /// Puts the children of all of `group` together in one level at the end of `merged`.
+    /// Merges the children of all accounts of `group` into one level at the end of `merged`.
     fn merge(&mut self) -> std::ops::Range<usize> {
         let start = self.merged.len();
         for account in &self.group {
