@@ -1,6 +1,6 @@
 /*
- * assoc.c - one association, for the hooks that are asked about it; with the classic fair-share
- * factor where slurmctld and sshare read it from the record instead of asking for a formula.
+ * assoc.c - one association, for hooks that concern it; with the classic fair-share factor for
+ * releases in which slurmctld and sshare read it from the record instead of calling a formula.
  */
 #include "host.h"
 

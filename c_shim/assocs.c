@@ -22,9 +22,9 @@ static void copy_recorded(shim_snapshot *snapshot, const slurmdb_assoc_usage_t *
 }
 
 /*
- * Of usage only the number is read, if that is enough: each other cache line is a miss. The parent's
- * id is in the association itself; where slurmctld does not find that parent, the association is in
- * no list of children.
+ * Only the number of usage is read, if that is enough: each further cache line is a miss. The
+ * parent's id is in the association itself; if slurmctld does not find that parent, the association
+ * is in no list of children.
  */
 static void copy_row(shim_snapshot *snapshot, const shim_want *want,
 		     const slurmdb_assoc_rec_t *assoc)
@@ -82,7 +82,7 @@ static void prefetch_assoc(const slurmdb_assoc_rec_t *assoc)
 	prefetch_l2(&assoc->user);
 }
 
-/* What is read of usage; a user has no children. */
+/* Prefetches the part of usage that is read; a user has no children. */
 static void prefetch_read(const shim_want *want, const slurmdb_assoc_rec_t *assoc)
 {
 	if (!assoc->user)
@@ -92,7 +92,7 @@ static void prefetch_read(const shim_want *want, const slurmdb_assoc_rec_t *asso
 	prefetch_l2(&assoc->usage->usage_raw);
 }
 
-/* Prefetches a batch of queued records; returns how many. */
+/* Prefetches a batch of queued records; returns their number. */
 static size_t prefetch_queued(const shim_want *want, void *const *at, size_t len)
 {
 	size_t some = len < PREFETCH_BATCH ? len : PREFETCH_BATCH;
@@ -111,8 +111,8 @@ static size_t prefetch_queued(const shim_want *want, void *const *at, size_t len
 }
 
 /*
- * Level by level from the root. `assoc_at` is the queue of records still to be visited, so that depth
- * costs no stack; it also says early which records to prefetch.
+ * Level by level from the root. `assoc_at` is the queue of records still to visit, so that depth
+ * needs no stack; it also shows early which records to prefetch.
  */
 void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 {

@@ -1,6 +1,7 @@
 /*
- * charge.c - adds what jobs used to associations and QOS, and takes it from the run-seconds that
- * limits keep for them. In `long double`, in place: the order of additions decides the last bit.
+ * charge.c - adds the use of jobs to associations and QOS, and subtracts it from the run-seconds
+ * that limits keep for them. In `long double`, in place: the order of additions affects the last
+ * bit.
  */
 #include "charge.h"
 
@@ -50,7 +51,7 @@ static tres_counters counters(const shim_snapshot *snapshot, long double *raw, u
 	};
 }
 
-/* Charges the TRES of a job to all of these: what is computed for one is the same for the next. */
+/* Charges the TRES of a job to all of these: values computed for one are re-used for the next. */
 static uint32_t charge_tres(const shim_snapshot *snapshot, const shim_charges *charges,
 			    const shim_charge *charge, double wall, const tres_counters *to,
 			    size_t len)
@@ -101,7 +102,7 @@ static uint32_t take_used_limit(const shim_snapshot *snapshot, const shim_charge
 }
 #endif
 
-/* Run-seconds that this release also keeps per account and per user of a QOS. */
+/* Subtracts run-seconds that this release also keeps per account and per user of a QOS. */
 static uint32_t take_used_limits(const shim_snapshot *snapshot, const shim_charges *charges,
 				 const shim_charge *charge, slurmdb_qos_rec_t *qos,
 				 slurmdb_assoc_rec_t *assoc)
@@ -127,7 +128,7 @@ static uint32_t take_used_limits(const shim_snapshot *snapshot, const shim_charg
 #endif
 }
 
-/* Charges the QOS in a row (NONE: nothing) so much; `assoc` is the job's, or NULL. */
+/* Charges this amount to the QOS in a row (NONE: no QOS); `assoc` is the job's, or NULL. */
 static uint32_t charge_qos(const shim_snapshot *snapshot, const shim_charges *charges,
 			   const shim_charge *charge, uint32_t row, double wall, double usage,
 			   slurmdb_assoc_rec_t *assoc)
@@ -139,7 +140,7 @@ static uint32_t charge_qos(const shim_snapshot *snapshot, const shim_charges *ch
 		return 0;
 	qos->usage->grp_used_wall += wall;
 	qos->usage->usage_raw += (long double) usage;
-	/* Limits per account are looked up by the association's. */
+	/* Limits per account are looked up by the association's account. */
 	if (HOST_HAS_USED_LIMIT_SECS && !assoc)
 		return 0;
 	to = counters(snapshot, qos->usage->usage_tres_raw, qos->usage->grp_used_tres_run_secs,
@@ -148,7 +149,7 @@ static uint32_t charge_qos(const shim_snapshot *snapshot, const shim_charges *ch
 	       take_used_limits(snapshot, charges, charge, qos, assoc);
 }
 
-/* All that is charged of one association but for its TRES. */
+/* Charges everything except TRES to one association. */
 static tres_counters charge_assoc(const shim_snapshot *snapshot, const shim_charge *charge,
 				  slurmdb_assoc_usage_t *usage)
 {
@@ -158,10 +159,12 @@ static tres_counters charge_assoc(const shim_snapshot *snapshot, const shim_char
 			usage->tres_cnt);
 }
 
-/* Levels that are charged together; a deeper tree takes another turn. */
+/* Number of levels charged together; a deeper tree takes several rounds. */
 #define LEVELS 16
 
-/* The parents are those of now: Slurm moves usage with an association that gets another parent. */
+/*
+ * The parents are the present ones: Slurm moves usage with an association when its parent changes.
+ */
 static uint32_t charge_chain(const shim_snapshot *snapshot, const shim_charges *charges,
 			     const shim_charge *charge, slurmdb_assoc_rec_t *assoc)
 {

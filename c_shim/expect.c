@@ -1,7 +1,7 @@
 /*
- * expect.c - what the shim takes for granted about Slurm's types and numbers, checked by the
- * compiler. No code. A line that fails after an update of Slurm names what to look at before the
- * shim may be used with that release.
+ * expect.c - the shim's assumptions about Slurm's types and numbers, checked by the compiler. No
+ * code. A line that fails after an update of Slurm shows what must be reviewed before the shim may
+ * be used with that release.
  */
 #include "host.h"
 
@@ -83,9 +83,9 @@ EXPECT(HOST_FACTORS, priority_site, uint32_t);
 EXPECT(HOST_FACTORS, nice, uint32_t);
 
 /*
- * A series that nobody has looked at: the build ends where one of these records is not as large as
- * in the last series that is known (26.05.3). The compiler has found every member above, but it
- * cannot tell what a new one is for. docs/releases.md says how to add a series.
+ * A series that nobody has reviewed: the build ends if the size of one of these records differs
+ * from that in the last known series (26.05.3). The compiler has found every member above, but it
+ * cannot know the purpose of a new one. docs/releases.md says how to add a series.
  */
 #if HOST_IS_LATER_SERIES
 #define EXPECT_SIZE(record, size)								\

@@ -1,23 +1,23 @@
 /*
  * factor_rows.c - the rows that sprio prints.
  *
- * Where slurmctld packs the list under the locks that it called with, strings in a row are the
- * job's, the partition's and the QOS's own, and the list's destructor leaves them alone. In the
- * other releases the list outlives the locks: what a row has of its job is copied under them to
- * memory that was there before, without a call of the allocator, and the rows of a partition share
- * a copy of its name.
+ * In releases in which slurmctld packs the list under the locks of its call, strings in a row
+ * belong to the job, the partition and the QOS, and the list's destructor does not free them. In
+ * other releases the list outlives the locks: the job's data for a row is copied under them to
+ * memory that was allocated before, without a call of the allocator, and the rows of a partition
+ * share a copy of its name.
  */
 #include "host.h"
 
 #if HOST_FACTORS_IN_ROW
-/* Where doubles of a row start among those of all. */
+/* No position in the array of doubles. */
 #define NO_DOUBLES SIZE_MAX
 
-/* Allocated for the list only when the locks are gone, and its arrays with it. */
+/* Allocated for the list only after the locks are released, and its arrays with it. */
 typedef struct shim_row {
 	priority_factors_object_t row;
-	size_t terms;	/* as many as the row's tres_cnt, or NO_DOUBLES */
-	size_t weights; /* the same; rows that have the same may share them */
+	size_t terms;	/* position of as many as the row's tres_cnt, or NO_DOUBLES */
+	size_t weights; /* the same; rows with equal weights may share them */
 } made_row;
 
 static priority_factors_object_t *empty_row(made_row *made)
@@ -47,7 +47,7 @@ static void *finish_row(const shim_factors_rows *rows, const made_row *made)
 	return row;
 }
 
-/* A partition's name, and how many rows of a list have it. */
+/* A partition's name, and the number of rows in a list that use it. */
 typedef struct {
 	size_t rows;
 	char text[];
@@ -59,7 +59,7 @@ typedef struct shim_row_names {
 	struct shim_row_names *next;
 } row_names;
 
-/* slurm_destroy_priority_factors_object of this release leaves the strings alone. */
+/* slurm_destroy_priority_factors_object of this release does not free the strings. */
 static void free_row(void *arg)
 {
 	priority_factors_object_t *row = arg;
@@ -85,7 +85,7 @@ static bool reserve_doubles(shim_factors_rows *rows, size_t cap)
 	return true;
 }
 
-/* Room for it is there. */
+/* There is room for it. */
 static size_t keep_doubles(shim_factors_rows *rows, const double *from, size_t len)
 {
 	size_t start = rows->doubles_len;
@@ -97,7 +97,7 @@ static size_t keep_doubles(shim_factors_rows *rows, const double *from, size_t l
 	return start;
 }
 
-/* Jobs that were priced under one configuration have the same weights, and that is nearly all. */
+/* Jobs that were priced under one configuration have the same weights: that is nearly all jobs. */
 static size_t keep_weights(shim_factors_rows *rows, const double *from, size_t len)
 {
 	if (!from || !len)
@@ -110,7 +110,7 @@ static size_t keep_weights(shim_factors_rows *rows, const double *from, size_t l
 	return rows->weights;
 }
 
-/* A row with the factors of a job; NULL without memory. */
+/* A row with the factors of a job; NULL if out of memory. */
 static priority_factors_object_t *factors_row(shim_factors_rows *rows, made_row *made,
 					      const job_record_t *job)
 {
@@ -123,7 +123,7 @@ static priority_factors_object_t *factors_row(shim_factors_rows *rows, made_row 
 	made->row = *from;
 	made->terms = keep_doubles(rows, from->priority_tres, len);
 	made->weights = keep_weights(rows, from->tres_weights, len);
-	/* Nothing of the job's. */
+	/* Keep nothing that belongs to the job. */
 	made->row.cluster_name = NULL;
 	made->row.priority_tres = made->row.tres_weights = NULL;
 	made->row.tres_names = NULL;
@@ -197,7 +197,7 @@ static void *finish_row(const shim_factors_rows *rows, const made_row *made)
 	return made->row;
 }
 
-/* The strings are not the row's. */
+/* The strings do not belong to the row. */
 static void free_row(void *arg)
 {
 	priority_factors_object_t *row = arg;
@@ -307,7 +307,7 @@ static bool reserve_rows(shim_factors_rows *rows, size_t cap)
 	return true;
 }
 
-/* Where few rows come, most of the memory is never touched. */
+/* If few rows are added, most of the memory is never touched. */
 void shim_factors_begin(shim_factors_rows *rows, size_t tres)
 {
 	size_t count = &job_list && job_list ? (size_t) list_count(job_list) : 0;
@@ -326,8 +326,8 @@ void shim_factors_touch(shim_factors_rows *rows)
 }
 
 /*
- * A row of a job in an order, where no factor counts: FAIRSHARE is its number, and so is the sum that
- * sprio shows as PRIORITY.
+ * A row of a job in an order, for which no factor counts: FAIRSHARE is its number, and so is the
+ * sum that sprio shows as PRIORITY.
  */
 static priority_factors_object_t *number_row(made_row *made, uint32_t number)
 {

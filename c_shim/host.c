@@ -1,5 +1,5 @@
 /*
- * host.c - what slurmctld is and how it is set up: settings, log, TRES names, site factor plugin.
+ * host.c - state and settings of slurmctld: settings, log, TRES names, site factor plugin.
  */
 #include "host.h"
 
@@ -105,8 +105,8 @@ bool shim_log_enabled(shim_log_level level)
 }
 
 /*
- * libslurmfull's other name of its error(): as long as libslurmfull is not linked, the linker
- * would take glibc's function of that name. No header declares it.
+ * libslurmfull's other name for its error(): as long as libslurmfull is not linked, the linker
+ * would use glibc's function of the name error(). No header declares it.
  */
 extern int slurm_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,9 +1,9 @@
 /*
  * host.h - Slurm's headers, for the files of the shim only.
  *
- * Every symbol that lives in slurmctld itself is declared weak here, because sshare loads the
- * plugin, too, and has none of them: their addresses are NULL there (see shim_in_slurmctld).
- * Symbols of libslurmfull need nothing: both programs have them.
+ * Every symbol that is defined in slurmctld itself is declared weak here, because sshare also loads
+ * the plugin, and has none of them: their addresses are NULL there (see shim_in_slurmctld). Symbols
+ * of libslurmfull need no declaration: both programs have them.
  */
 #ifndef FAIRTREE_HOST_H
 #define FAIRTREE_HOST_H
@@ -62,13 +62,13 @@ _Static_assert(sizeof(long double) == 16, "usage is kept in x87's 80-bit format"
 _Static_assert(sizeof(time_t) == 8, "times are 64 bits wide");
 
 /*
- * Variables of slurmctld that a program may lack which has `cluster_cpus` and so counts as
- * slurmctld, as the programs of Slurm's testsuite do.
+ * Variables of slurmctld that may be missing in a program that has `cluster_cpus` and so counts as
+ * slurmctld, such as the programs of Slurm's testsuite.
  */
 extern uint32_t host_tres_count(void);
 extern time_t host_last_part_update(void);
 
-/* A list of either spelling (`List` before 23.02, `list_t *` from there on). */
+/* A list in either spelling (`List` before 23.02, `list_t *` since then). */
 typedef struct xlist *host_list;
 
 static inline bool host_has_qos_list(const job_record_t *job)
@@ -81,7 +81,7 @@ static inline bool host_has_qos_list(const job_record_t *job)
 #endif
 }
 
-/* `long double` in the two integers that x86-64 keeps it in. */
+/* `long double` as the two integers in which x86-64 stores it. */
 static inline shim_extended host_to_extended(long double value)
 {
 	shim_extended out = { 0 };
@@ -100,7 +100,7 @@ static inline long double host_from_extended(shim_extended value)
 	return out;
 }
 
-/* Whether a number is neither 0 nor -0. */
+/* Returns true if a number is neither 0 nor -0. */
 static inline bool host_has_digits(const long double *value)
 {
 	uint64_t mantissa;
@@ -109,13 +109,13 @@ static inline bool host_has_digits(const long double *value)
 	return mantissa != 0;
 }
 
-/* `leaf_usage` of a user is its usage; that of an account is what removed users left behind. */
+/* `leaf_usage` of a user is its usage; that of an account is the usage left by removed users. */
 static inline bool host_has_own_leaf_usage(const slurmdb_assoc_rec_t *assoc)
 {
 	return assoc->leaf_usage && assoc->leaf_usage != assoc->usage;
 }
 
-/* Is this a number, and not slurmctld's mark for one that is still to be computed? */
+/* Returns true for a number that is not slurmctld's mark for "not computed yet". */
 static inline bool host_is_computed(long double usage)
 {
 	return !fuzzy_equal(usage, NO_VAL);
@@ -123,7 +123,7 @@ static inline bool host_is_computed(long double usage)
 
 /*
  * One of slurmctld's xmalloc'ed TRES arrays, or none. It may be shorter than slurmctld's count of
- * TRES, if it is older than the last of them: what is beyond its end is 0.
+ * TRES if it is older than the last of them: counts beyond its end are 0.
  */
 typedef struct {
 	const uint64_t *at;

@@ -1,6 +1,6 @@
 /*
  * jobs.c - copies of jobs: those that may get a priority, and those that may be charged; the walk
- * over all.
+ * over all jobs.
  */
 #include "jobs.h"
 #include "nodes.h"
@@ -17,8 +17,8 @@ static int copy_partition_key(void *part, void *arg)
 }
 
 /*
- * The keys of a job's partitions, highest tier first: slurmctld looks priorities up in that
- * order. Where it does not keep the list sorted, the copy is: stable, as its list_sort is.
+ * The keys of a job's partitions, highest tier first: slurmctld looks priorities up in that order.
+ * If slurmctld does not keep the list sorted, the copy is sorted: stable, as its list_sort.
  */
 static void copy_partition_list(shim_snapshot *snapshot, const job_record_t *job,
 				shim_lists *lists)
@@ -100,7 +100,7 @@ static void copy_variants(shim_snapshot *snapshot, const job_record_t *job, shim
 	lists->variants_len = (uint32_t) len;
 }
 
-/* Few jobs have any. */
+/* Few jobs have lists. */
 static uint32_t copy_lists(shim_snapshot *snapshot, const shim_want *want,
 			   const job_record_t *job)
 {
@@ -121,7 +121,7 @@ static uint32_t copy_lists(shim_snapshot *snapshot, const shim_want *want,
 
 /* ---- rows of partitions and QOS ------------------------------------------------------------- */
 
-/* Where the row of a record is remembered; several records may share a place. */
+/* Slot that caches the row of a record; several records may share a slot. */
 static host_row *place_of(host_row *places, const void *record)
 {
 	return &places[((uintptr_t) record >> 4) * 0x9e3779b97f4a7c15u >> 58];
@@ -145,7 +145,7 @@ static uint32_t find_qos(const shim_snapshot *snapshot, uint32_t id)
 	return SHIM_NONE;
 }
 
-/* `rows` is NULL where it is for one job. */
+/* `rows` is NULL for a single job. */
 static uint32_t partition_row(const shim_snapshot *snapshot, host_rows *rows,
 			      const part_record_t *part)
 {
@@ -159,7 +159,7 @@ static uint32_t partition_row(const shim_snapshot *snapshot, host_rows *rows,
 	return place->row;
 }
 
-/* The job's own number of its QOS counts; nearly always it is the record's. */
+/* The number of the QOS in the job counts; it nearly always equals that of the record. */
 static uint32_t qos_row(const shim_snapshot *snapshot, host_rows *rows,
 			const job_record_t *job)
 {
@@ -174,7 +174,7 @@ static uint32_t qos_row(const shim_snapshot *snapshot, host_rows *rows,
 	return place->row;
 }
 
-/* Allocated TRES where there are any and they are counted, else requested ones. */
+/* Allocated TRES if there are any and they are counted, otherwise requested ones. */
 static uint32_t copy_wanted_tres(shim_snapshot *snapshot, const shim_want *want,
 				 const job_record_t *job)
 {
@@ -214,7 +214,7 @@ static bool is_in(const job_record_t *job, uint32_t states)
 	return states >> (job->job_state & JOB_STATE_BASE) & 1;
 }
 
-/* Times of a job that waits say nothing, unless such jobs are to be charged. */
+/* Times of a waiting job have no meaning, unless such jobs must be charged. */
 static bool may_have_run(const shim_want *want, const job_record_t *job)
 {
 	return job->job_state != JOB_PENDING || (want->accruing_states & SHIM_STATE_PENDING);
@@ -234,7 +234,7 @@ static uint16_t flags_of(const shim_want *want, const job_record_t *job, uint32_
 	flags |= job->direct_set_prio ? SHIM_DIRECT : 0;
 	flags |= job->details ? SHIM_HAS_DETAILS : 0;
 	if (job->job_state == JOB_PENDING) {
-		/* Nearly all. */
+		/* Nearly all jobs. */
 		flags |= SHIM_PENDING;
 	} else {
 		flags |= IS_JOB_PENDING(job) ? SHIM_PENDING : 0;
@@ -262,21 +262,21 @@ static void copy_queued(shim_snapshot *snapshot, const shim_want *want, const jo
 	if (!want->billed)
 		return;
 	/*
-	 * slurmctld counts it when the job is submitted, by the weights of its partition. Its place is one of
-	 * those that every array of TRES has, however old.
+	 * slurmctld counts it when the job is submitted, by the weights of its partition. Its
+	 * position is within every array of TRES, however old.
 	 */
 	row->billing = job->tres_req_cnt ? job->tres_req_cnt[TRES_ARRAY_BILLING] : 0;
 	if (!row->billing)
 		row->billing = wanted_cpus(job);
 }
 
-/* No pass prices the job: it has a place in an order. Nearly all that pend. */
+/* True if no pass prices the job, because it has a place in an order. Nearly all pending jobs. */
 static bool is_placed_only(const shim_want *want, const job_record_t *job)
 {
 	return want->order_only && job->job_state == JOB_PENDING && !job->direct_set_prio;
 }
 
-/* What only pricing reads. */
+/* Copies fields that only pricing reads. */
 static void copy_priced(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
 			shim_waiting *row)
 {
@@ -322,7 +322,7 @@ void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows
 		copy_queued(snapshot, want, job);
 }
 
-/* What calc_job_billable_tres of slurmctld would say, without keeping it in the job. */
+/* Result that slurmctld's calc_job_billable_tres would give, without storing it in the job. */
 static double billable_now(const job_record_t *job, uint32_t flags)
 {
 	const part_record_t *part = job->part_ptr;
@@ -377,7 +377,7 @@ void host_copy_accruing(shim_snapshot *snapshot, const shim_want *want, const jo
 		row->billable_now = billable_now(job, want->flags);
 }
 
-/* May the job be charged, or was it, and the caller asks for such? */
+/* True if the job may be charged; also if it was charged and the caller wants such jobs. */
 static bool is_accruing(const shim_want *want, const job_record_t *job)
 {
 	if (!want->accruing_states || !may_have_run(want, job) || !job->start_time)
@@ -422,7 +422,7 @@ void host_prefetch_job(const shim_want *want, const job_record_t *job)
 	}
 }
 
-/* What is read of a job that may be priced. */
+/* Prefetches the fields that are read of a job that may be priced. */
 static void prefetch_waiting(const shim_want *want, const job_record_t *job)
 {
 	if (job->details) {
@@ -451,7 +451,7 @@ void host_prefetch_parts(const shim_want *want, const job_record_t *job)
 	if (is_waiting(want, job))
 		prefetch_waiting(want, job);
 	if (may_have_run(want, job)) {
-		/* Few are charged: their lines are not prefetched with those of all. */
+		/* Few jobs are charged, so their lines are not prefetched for all jobs. */
 		prefetch_l2(&job->start_time);
 		prefetch_l2(&job->end_time_exp);
 		prefetch_l2(&job->resize_time);
@@ -463,7 +463,7 @@ void host_prefetch_parts(const shim_want *want, const job_record_t *job)
 
 /* ---- all jobs -------------------------------------------------------------------------------- */
 
-/* The lock that the pointers need is held all the time. */
+/* The lock that the pointers need is held during the whole walk. */
 typedef struct {
 	shim_snapshot *snapshot;
 	const shim_want *want;
@@ -481,7 +481,7 @@ static void prefetch_parts(const void *job, void *arg)
 	host_prefetch_parts(((const job_walk *) arg)->want, job);
 }
 
-/* What the parts point to. */
+/* Prefetches the data to which the fields point. */
 static void prefetch_beyond(const void *arg_job, void *arg)
 {
 	const shim_want *want = ((const job_walk *) arg)->want;

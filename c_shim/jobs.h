@@ -4,10 +4,10 @@
 
 #include "records.h"
 
-/* Prefetch what copying a job reads: of the job's record, and then of what that points to. */
+/* Prefetch the data that copying a job reads: the job's record, then the data it points to. */
 extern void host_prefetch_job(const shim_want *want, const job_record_t *job);
 extern void host_prefetch_parts(const shim_want *want, const job_record_t *job);
-/* Which rows some records have, found before; all zero is none. */
+/* Cache of the rows of some records; all zero is empty. */
 typedef struct {
 	const void *record;
 	uint32_t id;
@@ -19,12 +19,12 @@ typedef struct {
 	host_row qos[64];
 } host_rows;
 
-/* Rows of `waiting` and `accruing`; `rows` is NULL where it is for one job. */
+/* Copy to rows of `waiting` and `accruing`; `rows` is NULL for a single job. */
 extern void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
 			      const job_record_t *job);
 extern void host_copy_accruing(shim_snapshot *snapshot, const shim_want *want,
 			       const job_record_t *job, size_t waiting);
-/* Every job in the order of slurmctld's list. */
+/* Copies every job in the order of slurmctld's list. */
 extern void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want);
 
 #endif

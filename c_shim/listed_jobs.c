@@ -1,5 +1,6 @@
 /*
- * listed_jobs.c - the jobs that sprio lists: the walk over all, and who may see and asks for which.
+ * listed_jobs.c - the jobs that sprio lists: the walk over all jobs, and the user's rights and
+ * filters.
  */
 #include "jobs.h"
 #include "prefetch.h"
@@ -27,7 +28,7 @@ typedef struct {
 	pipeline jobs;
 } listing;
 
-/* One row per partition and QOS: they are priced, and so are copied as in a snapshot. */
+/* One row per partition and QOS: these are priced, and so are copied as in a snapshot. */
 static bool has_many_rows(const job_record_t *job)
 {
 	return job->part_ptr_list || host_has_qos_list(job);

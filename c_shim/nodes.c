@@ -2,19 +2,19 @@
  * nodes.c - walks along slurmctld's lists with prefetch of list nodes.
  *
  * A node holds the address of the next one, so a walk misses the cache once per node, one miss
- * after the other. Lists hardly change from one pass to the next: the addresses of the nodes in the
- * last walk are kept, and are prefetched some nodes ahead. They are hints: they are never
- * dereferenced, and the walk is list_for_each's, under the list's own lock.
+ * after the other. Lists hardly change between passes: the addresses of the nodes in the last walk
+ * are kept, and are prefetched some nodes ahead. They are only hints: they are never dereferenced,
+ * and the walk is that of list_for_each, under the list's own lock.
  *
- * The layout of lists and nodes is not in Slurm's headers. It is the same in all releases that are
- * known, and is tested at start on a list of our own (shim_nodes_learn); if it differs, or with
+ * The layout of lists and nodes is not in Slurm's headers. It is the same in all known releases,
+ * and is tested at start on a list of our own (shim_nodes_learn); if it differs, or with
  * FAIRTREE_NODE_PREFETCH=off in slurmctld's environment, nothing is kept or prefetched.
  *
  * The head of a job's list of partitions is read without that list's own lock. slurmctld changes
- * and sorts such a list under the job write lock only, and the caller holds a job lock.
+ * and sorts such a list only under the job write lock, and the caller holds a job lock.
  *
  * Gain: without this a pass takes 40 % more CPU time with job records scattered in memory, 7 % with
- * fresh ones; without the lists of partitions alone it takes 10 % more (`time_pass` of the bench
+ * fresh ones; without it for the lists of partitions alone, 10 % more (`time_pass` of the bench
  * host in tests/twin/bench, 100,000 jobs and 50,000 users, alternating processes; 32fc6dc).
  */
 #define _GNU_SOURCE /* pipe2 */
@@ -28,7 +28,7 @@ typedef struct node {
 	const struct node *next;
 } list_node;
 
-/* Behind the mark of a list lies its first node. */
+/* The pointer to the first node follows the magic number of a list. */
 typedef struct {
 	uint64_t magic;
 	const list_node *head;
@@ -37,14 +37,14 @@ typedef struct {
 /* Set once, before the plugin has threads. */
 static bool known;
 
-/* Copies memory that may not be there: the kernel looks first. */
+/* Copies memory that may be unmapped: the kernel checks it first. */
 static bool read_unsure(const int pipe[2], const void *from, void *to, size_t len)
 {
 	return write(pipe[1], from, len) == (ssize_t) len &&
 	       read(pipe[0], to, len) == (ssize_t) len;
 }
 
-/* Is a list of these elements made of such nodes? */
+/* Returns true if a list of these elements consists of such nodes. */
 static bool is_chain(const int pipe[2], const void *list, int *const *elements, size_t len)
 {
 	list_start start;
@@ -84,13 +84,13 @@ bool shim_nodes_learn(void)
 
 /* ---- walks ------------------------------------------------------------------------------- */
 
-/* Nodes are prefetched so many elements ahead, eight together: TLB misses overlap, too. */
+/* Nodes are prefetched this many elements ahead, eight together: TLB misses overlap, too. */
 #define NODES_AHEAD 64
 #define NODES_AT_ONCE 8
-/* A walk looks for a node among so many behind its place in the last walk. */
+/* A walk searches for a node within this distance after its place in the last walk. */
 #define GONE_AT_ONCE 64
 
-/* Without memory for more, fewer are kept: that is no reason to fail. */
+/* If memory is short, fewer nodes are kept: that is not an error. */
 static void make_room(shim_u32_rows *nodes, size_t expected)
 {
 	size_t want = expected < nodes->cap + nodes->cap / 16 ? nodes->cap + nodes->cap / 16 :
@@ -114,7 +114,7 @@ void host_trail_begin(host_trail *trail, shim_u32_rows *nodes, size_t expected)
 		make_room(nodes, expected);
 }
 
-/* Nodes lie on addresses that 16 divides, and less than 32 GiB from each other. */
+/* Addresses of nodes are multiples of 16, and less than 32 GiB from each other. */
 static uint32_t note_of(const list_node *node)
 {
 	return (uint32_t) ((uintptr_t) node >> 4);
@@ -127,7 +127,7 @@ static const void *noted(uint32_t note, const list_node *near)
 	return (const void *) ((uintptr_t) near + (uintptr_t) (distance * 16));
 }
 
-/* Goes to where the node was in the last walk, if it was there. */
+/* Moves to the place of the node in the last walk, if it was there. */
 static bool find_noted(host_trail *trail, uint32_t note)
 {
 	for (size_t i = trail->next; i < trail->last_len && i < trail->next + GONE_AT_ONCE; i++) {
@@ -140,8 +140,8 @@ static bool find_noted(host_trail *trail, uint32_t note)
 }
 
 /*
- * Notes of this walk take the place of those of the last one, which was here before. A node that
- * the last walk did not come to, and before others that it did, is left out.
+ * Notes of this walk overwrite those of the last one in the same array. A node that the last walk
+ * did not visit is left out, unless all nodes of the last walk have been visited.
  */
 static __attribute__((noinline)) void keep_other_note(host_trail *trail, uint32_t note)
 {
@@ -161,7 +161,7 @@ static void keep_note(host_trail *trail, uint32_t note)
 
 	trail->seen++;
 	if (len == trail->next && len < trail->last_len && nodes->at[len] == note) {
-		/* The usual case: all is as in the last walk. */
+		/* The usual case: nothing has changed since the last walk. */
 		trail->next = nodes->len = len + 1;
 	} else {
 		keep_other_note(trail, note);
@@ -214,7 +214,7 @@ int host_trail_walk(host_trail *trail, host_list list, int (*each)(void *element
 
 void host_trail_end(host_trail *trail)
 {
-	/* Other lists than in the last walk: the next one begins again. */
+	/* The lists differ from those of the last walk: the next walk starts without notes. */
 	if (trail->nodes->len < trail->seen / 2)
 		trail->nodes->len = 0;
 }

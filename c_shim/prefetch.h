@@ -1,10 +1,11 @@
 /*
  * prefetch.h - prefetching, and the software pipeline of long walks.
  *
- * Records of slurmctld lie anywhere in memory: a walk that reads each when it comes to it waits
- * for memory at each. In the pipeline, record i is prefetched, what record i - 6 points to is
- * prefetched, ..., and record i - 24 is processed: cache misses of several records overlap. Without
- * this for jobs a pass takes 85 % more CPU time (fresh records: 24 %), for associations 21 % (757acea).
+ * Records of slurmctld are scattered in memory: a walk that reads each record only when it comes to
+ * it waits for memory each time. In the pipeline, record i is prefetched, data to which record i -
+ * 6 points is prefetched, ..., and record i - 24 is processed: cache misses of several records
+ * overlap. Without this for jobs a pass takes 85 % more CPU time (fresh records: 24 %), without it
+ * for associations 21 % (757acea).
  */
 #ifndef FAIRTREE_PREFETCH_H
 #define FAIRTREE_PREFETCH_H
@@ -22,7 +23,7 @@
  * Prefetching into L1 (prefetcht0) instead takes 1 to 4 % more CPU time of a pass (100,000 jobs;
  * 32fc6dc; numbers of this kind are `time_pass` of the bench host, see docs/pass.md).
  *
- * The empty asm statement keeps the compiler from dropping calls to a function without effects.
+ * The empty asm statement prevents the compiler from dropping calls to a function without effects.
  */
 static inline void prefetch_l2(const void *at)
 {
@@ -36,40 +37,42 @@ static inline void prefetch_l2_range(const void *at, size_t len)
 		prefetch_l2((const char *) at + i);
 }
 
-/* Records that a batch prefetches together, before it reads the first of them. */
+/* Number of records that a batch prefetches together, before it reads the first of them. */
 #define PREFETCH_BATCH 128
 
 /* ---- the pipeline ------------------------------------------------------------------------ */
 
-/* Records between two stages: memory takes as long as two or three records do. */
+/* Records between two stages: a memory access takes as long as two or three records. */
 #define PIPELINE_DISTANCE 6
-/* Stages that prefetch; then the record is processed. */
+/* Stages that prefetch; after these the record is processed. */
 #define PIPELINE_STAGES 4
-/* Records in the pipeline at most: a power of two. */
+/* Maximum number of records in the pipeline: a power of two. */
 #define PIPELINE_SLOTS 32
 
 _Static_assert(PIPELINE_STAGES * PIPELINE_DISTANCE < PIPELINE_SLOTS, "each stage has its slot");
 
-/* What a walk does with each record. Constant, so that the compiler inlines the functions. */
+/* Functions that a walk calls for each record. Constant, so that the compiler inlines them. */
 typedef struct {
-	/* Stage k comes k * PIPELINE_DISTANCE records after the record was met; NULL: nothing. */
+	/*
+	 * Stage k is called k * PIPELINE_DISTANCE records after the record was met; NULL: nothing.
+	 */
 	void (*prefetch[PIPELINE_STAGES])(const void *record, void *arg);
 	bool (*process)(void *record, void *arg); /* false ends the walk */
 } pipeline_stages;
 
-/* All zero is empty. */
+/* All zero is an empty pipeline. */
 typedef struct {
-	void *record[PIPELINE_SLOTS]; /* NULL where there is none */
+	void *record[PIPELINE_SLOTS]; /* NULL for empty slots */
 	size_t met;
 } pipeline;
 
-/* The record that was met so many records ago; NULL: none. */
+/* The record that was met `ago` records before; NULL if there was none. */
 static inline void *pipeline_record(const pipeline *p, size_t ago)
 {
 	return p->record[(p->met - ago) % PIPELINE_SLOTS];
 }
 
-/* Meets a record (NULL: none, to let the pipeline drain); false when the walk is to end. */
+/* Meets a record (NULL: none, to let the pipeline drain); false if the walk must end. */
 static inline __attribute__((always_inline)) bool
 pipeline_push(pipeline *p, const pipeline_stages *stages, void *record, void *arg)
 {

@@ -1,6 +1,6 @@
 /*
- * prices.c - priorities and their factors, written into slurmctld's jobs. Whatever slurmctld
- * frees later comes from its own allocator.
+ * prices.c - writes priorities and their factors into slurmctld's jobs. Memory that slurmctld frees
+ * later comes from its own allocator.
  */
 #include "nodes.h"
 #include "prefetch.h"
@@ -83,7 +83,7 @@ static int same_partition(void *part, void *arg)
 	return 0;
 }
 
-/* Is the list of the job's partitions the one that the variants were made for? */
+/* Returns true if the job's list of partitions is the one for which the variants were made. */
 static bool same_partitions(job_record_t *job, const variants *made)
 {
 	comparison c = { .made = made, .same = true };
@@ -92,7 +92,7 @@ static bool same_partitions(job_record_t *job, const variants *made)
 	return c.same && c.next == made->keys_len;
 }
 
-/* How many QOS slurmctld tries the job in; without a list of them it is one. */
+/* Number of QOS in which slurmctld tries the job; 1 without a list of QOS. */
 static size_t qos_tried(const job_record_t *job)
 {
 #if HOST_HAS_QOS_LISTS
@@ -105,9 +105,10 @@ static size_t qos_tried(const job_record_t *job)
 }
 
 /*
- * Are partitions and number of QOS of the job still those that the variants were made for? If
- * not, slurmctld would look for elements that are not there; then the next pass will do.
- * Partition records are replaced by a reconfigure, which moves last_part_update.
+ * Returns true if the partitions and the number of QOS of the job are still those for which the
+ * variants were made. If not, slurmctld would look for elements that do not exist, so the job waits
+ * for the next pass. Partition records are replaced by a reconfigure, which changes
+ * last_part_update.
  */
 static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job, const variants *made)
 {
@@ -124,13 +125,13 @@ static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job, const
 #if HOST_SORTS_PARTITIONS
 	return false;
 #else
-	/* Seldom: it takes a list apart and rebuilds it. */
+	/* Rarely: it takes the list apart and rebuilds it. */
 	list_sort(job->part_ptr_list, priority_sort_part_tier);
 	return same_partitions(job, made);
 #endif
 }
 
-/* The array of slurmctld's that the variants go to, made or grown as needed. */
+/* slurmctld's array for the variants, allocated or grown as needed. */
 static uint32_t *room_for_variants(const shim_snapshot *snapshot, job_record_t *job, size_t len)
 {
 #if HOST_HAS_MULTIPLES
@@ -190,14 +191,14 @@ static void write_variants(const shim_snapshot *snapshot, job_record_t *job,
 /* ---- jobs --------------------------------------------------------------------------------- */
 
 /*
- * Records are prefetched so many jobs before they are looked up by their numbers. Without this a
- * pass takes 4 % more CPU time, and the hold of the job lock 25 to 50 % (100,000 jobs; 32fc6dc).
+ * Number of jobs by which records are prefetched before they are looked up by job id. Without this
+ * a pass takes 4 % more CPU time, and the hold of the job lock 25 to 50 % (100,000 jobs; 32fc6dc).
  */
 #define JOBS_AHEAD 64
 
 /*
- * Where the record of a waiting job was when it was copied. It may be gone, and another may be
- * there: the address is prefetched, and nothing else is done with it.
+ * Address of a waiting job's record when it was copied. It may be gone, or replaced by another
+ * record: the address is only prefetched.
  */
 static inline const job_record_t *was_at(const shim_snapshot *snapshot, size_t row)
 {
@@ -205,9 +206,10 @@ static inline const job_record_t *was_at(const shim_snapshot *snapshot, size_t r
 }
 
 /*
- * Prefetches all that pricing reads and writes before the first lock: locks serialize loads, so that
- * misses before and after one would not overlap. Nothing but the job is read; its association needs
- * another lock. `time_set`: 1.9 us per job, without this 6 us and more (32fc6dc, 10th percentile).
+ * Prefetches all data that pricing reads and writes before the first lock: locks serialise loads,
+ * so misses before and after a lock would not overlap. Only the job itself is read; its association
+ * needs another lock. `time_set`: 1.9 us per job, without this 6 us and more (32fc6dc, 10th
+ * percentile).
  */
 uint32_t shim_job_prefetch(const void *arg)
 {
@@ -278,7 +280,7 @@ static inline bool touches_variants(const job_record_t *job, const shim_price *p
 	return price->variants_len && !price->seen_direct;
 }
 
-/* Jobs whose variants are to be written. */
+/* Jobs whose variants must be written. */
 typedef struct {
 	const shim_snapshot *snapshot;
 	const uint32_t *at;
@@ -335,8 +337,8 @@ static void write_batch(variants_batch *b)
 }
 
 /*
- * The loop is short, so that out-of-order execution overlaps cache misses of several jobs; jobs with
- * several partitions, which need more, are collected and written in batches.
+ * The loop is short, so that out-of-order execution overlaps cache misses of several jobs. Jobs
+ * with several partitions, which need more work, are collected and written in batches.
  */
 bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,
 		       const uint32_t *at)
@@ -373,12 +375,12 @@ bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, 
 	return notify;
 }
 
-/* First all are looked up, then what they point to is prefetched. */
+/* First all jobs are looked up, then the data to which they point is prefetched. */
 void shim_factors_find(const shim_snapshot *snapshot, const shim_price *prices, void **jobs,
 		       size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		/* Nearly every job of the snapshot is priced: this row's turn comes then. */
+		/* Nearly every job of the snapshot is priced, so this row will be needed soon. */
 		size_t row = (size_t) prices[i].row + JOBS_AHEAD;
 		job_record_t *job;
 

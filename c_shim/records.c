@@ -1,5 +1,5 @@
 /*
- * records.c - row arrays, which row is which record, and copies of QOS, partitions and TRES counts.
+ * records.c - row arrays, the rows of records, and copies of QOS, partitions and TRES counts.
  */
 #include "records.h"
 
@@ -18,7 +18,7 @@ bool host_resize(shim_snapshot *snapshot, void **array, size_t element, size_t *
 	return true;
 }
 
-/* Grows by 1/16: these arrays are most of the plugin's memory, and they stay. */
+/* Grows by 1/16: these arrays are most of the plugin's memory, and they are kept. */
 bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t len, size_t *cap,
 		  size_t more)
 {
@@ -35,7 +35,10 @@ bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t 
 
 /* ---- associations by id ------------------------------------------------------------------ */
 
-/* Use a dense table from id to row while the highest id is at most so many times their number. */
+/*
+ * A dense table from id to row is used while the highest id is at most this many times their
+ * number.
+ */
 #define SPARSE 8
 
 static bool make_table(shim_snapshot *snapshot)
@@ -57,7 +60,7 @@ static bool make_table(shim_snapshot *snapshot)
 		uint32_t *row = &table[snapshot->assocs.at[i].id];
 
 		if (*row != SHIM_NONE) {
-			/* Two of one id: sort_by_id tells them apart. */
+			/* Two rows have the same id: sort_by_id gives them different ones. */
 			snapshot->row_of_id.len = 0;
 			return false;
 		}
@@ -82,8 +85,8 @@ static int by_id_and_row(const void *a, const void *b)
 }
 
 /*
- * Rows of one id: each but the first gets an id above all others, in this snapshot only. Their
- * records are told apart by where they are.
+ * Rows with the same id: each except the first gets an id above all others, in this snapshot only.
+ * Their records are distinguished by their addresses.
  */
 static void tell_apart(shim_snapshot *snapshot, shim_assoc_place *twins, size_t len,
 		       uint32_t *highest)
@@ -100,8 +103,8 @@ static void tell_apart(shim_snapshot *snapshot, shim_assoc_place *twins, size_t 
 }
 
 /*
- * slurmdbd gives no id twice, but a program of Slurm's testsuite does. Such associations are all
- * ranked; jobs and children that name the id belong to the first of them.
+ * slurmdbd never gives the same id twice, but a program of Slurm's testsuite does. Such
+ * associations are all ranked; jobs and children that refer to the id belong to the first of them.
  */
 static void tell_all_apart(shim_snapshot *snapshot, shim_assoc_place *places, size_t len)
 {

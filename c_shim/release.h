@@ -1,9 +1,9 @@
 /*
- * release.h - what differs between Slurm's releases, one line each.
+ * release.h - differences between Slurm's releases, one line each.
  *
- * Nothing else in the project tests SLURM_VERSION_NUMBER. Each line names the first release that
- * has something; docs/releases.md says how to add a series. Names only: the layout of Slurm's
- * records changes within a series, too, and comes from the headers of the very release.
+ * No other file in the project tests SLURM_VERSION_NUMBER. Each line names the first release with a
+ * feature; docs/releases.md says how to add a series. Names only: the layout of Slurm's records
+ * also changes within a series, and comes from the headers of the exact release.
  *
  * Include after Slurm's config.h.
  */
@@ -15,7 +15,7 @@
 #define HOST_IS_SERIES(year, month)								\
 	(SLURM_VERSION_NUMBER >> 8 == ((year) << 8 | (month)))
 
-/* A later series counts as the last known one; expect.c then looks closer. */
+/* A later series counts as the last known one; expect.c then checks more. */
 #define HOST_IS_LATER_SERIES (SLURM_VERSION_NUMBER >> 8 > (26 << 8 | 5))
 
 #if !HOST_IS_SERIES(22, 5) && !HOST_IS_SERIES(23, 2) && !HOST_IS_SERIES(23, 11) &&		\
@@ -28,28 +28,30 @@
 #define HOST_HAS_QOS_LISTS HOST_SINCE(24, 11, 0)
 /* Run-seconds are also kept per user and per account of a QOS. */
 #define HOST_HAS_USED_LIMIT_SECS HOST_SINCE(24, 5, 0)
-/* slurmctld keeps the partition lists of jobs sorted; before, each user sorts them. */
+/* slurmctld keeps the partition lists of jobs sorted; before, each user of a list sorts it. */
 #define HOST_SORTS_PARTITIONS HOST_SINCE(24, 11, 0)
-/* A job's priorities in its partitions and QOS are in a record of their own, with their age. */
+/* A job's priorities in its partitions and QOS are in a separate record, with their age. */
 #define HOST_HAS_MULTIPLES HOST_SINCE(24, 5, 0)
 /* That record was renamed in the middle of two series. */
 #define HOST_MULTIPLES_RENAMED									\
 	(HOST_SINCE(25, 5, 1) || (HOST_SINCE(24, 11, 7) && HOST_IS_SERIES(24, 11)))
-/* The site factor plugin hears of a reconfigure. */
+/* The site factor plugin is informed of a reconfigure. */
 #define HOST_HAS_SITE_RECONFIG (!HOST_SINCE(24, 5, 0))
-/* The factors of a job and a row of sprio are one and the same struct. */
+/* The factors of a job and a row of sprio have the same struct type. */
 #define HOST_FACTORS_IN_ROW (!HOST_SINCE(23, 2, 0))
-/* sprio's filters reach the plugin (NULL: everything). */
+/* sprio's filters are passed to the plugin (NULL: no filters). */
 #define HOST_FACTORS_LIST_HAS_REQUEST (!HOST_SINCE(24, 5, 0))
-/* The hook behind sprio comes without locks. */
+/* The hook for sprio is called without locks. */
 #define HOST_FACTORS_LIST_LOCKS (!HOST_SINCE(23, 2, 0))
-/* Coordinators are looked up by a function that asks whether its caller has the lock. */
+/*
+ * Coordinators are looked up by a function with an argument that says if its caller has the lock.
+ */
 #define HOST_COORDINATOR_ASKS_LOCK HOST_SINCE(23, 11, 6)
 /* PriorityFlags=MAX_TRES_GRES. */
 #define HOST_HAS_MAX_TRES_GRES HOST_SINCE(25, 5, 0)
-/* slurmctld does not start again without all files of its state. */
+/* slurmctld does not restart without all files of its state. */
 #define HOST_NEEDS_ALL_STATES HOST_SINCE(25, 5, 0)
-/* A row of sprio names its job by a step id. */
+/* A row of sprio identifies its job by a step id. */
 #define HOST_ROW_HAS_STEP_ID HOST_SINCE(26, 5, 0)
 
 #if HOST_SINCE(23, 2, 0)

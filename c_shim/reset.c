@@ -1,5 +1,5 @@
 /*
- * reset.c - usage in slurmctld's own records is forgotten.
+ * reset.c - resets usage in slurmctld's own records.
  */
 #include "host.h"
 

@@ -1,8 +1,8 @@
 /*
- * shim.h - what the plugin may ask of slurmctld, in plain C types.
+ * shim.h - the plugin's interface to slurmctld, in plain C types.
  *
- * This is all that the Rust side sees; Slurm's own headers stay inside the shim. The shim takes
- * locks, copies fields into flat rows, converts, copies back and logs. It decides nothing.
+ * The Rust side sees nothing else; Slurm's own headers stay inside the shim. The shim takes locks,
+ * copies fields into flat rows, converts, copies back and logs. It decides nothing.
  *
  * Words used below:
  *   row    a position in one of the arrays of a shim_snapshot

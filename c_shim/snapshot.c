@@ -1,11 +1,11 @@
 /*
- * snapshot.c - copies of the whole, and of what one job needs, as flat rows.
+ * snapshot.c - copies of all data, or of the data for one job, as flat rows.
  */
 #include "assocs.h"
 #include "jobs.h"
 #include "records.h"
 
-/* Empties an array; one that was made for far more than its last use is given back. */
+/* Empties an array; frees it if it is much larger than its last use. */
 #define EMPTY(rows)										\
 	do {											\
 		if ((rows).len && (rows).len < (rows).cap / 8 && (rows).cap > 4096) {		\
@@ -138,7 +138,9 @@ void shim_snapshot_take_assocs(shim_snapshot *snapshot, const shim_want *want)
 	host_forget_records(snapshot);
 }
 
-/* slurmctld compares the threshold with FAIRSHARE in the job's factors: these are to be written. */
+/*
+ * slurmctld compares the threshold with FAIRSHARE in the job's factors, so these must be written.
+ */
 static int enforces_threshold(void *arg, void *any)
 {
 	const slurmdb_qos_rec_t *qos = arg;
@@ -205,8 +207,8 @@ void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want, c
 {
 	const job_record_t *job = arg;
 	/*
-	 * sprio's hook is called with the QOS lock held; that of associations must not be taken after
-	 * it: a thread that holds it for writing may be waiting for the QOS lock.
+	 * sprio's hook is called with the QOS lock held. The lock of associations must not be taken
+	 * after it: a thread that holds that lock for writing may be waiting for the QOS lock.
 	 */
 	assoc_mgr_lock_t locks = { .assoc = want->assocs ? READ_LOCK : NO_LOCK,
 				   .qos = READ_LOCK,

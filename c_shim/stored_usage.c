@@ -1,9 +1,9 @@
 /*
- * stored_usage.c - usage out of and back into slurmctld's records, exactly, as plain rows.
+ * stored_usage.c - reads and restores usage in slurmctld's records, exactly, as plain rows.
  */
 #include "stored_usage.h"
 
-/* An array of long double as it is handed over: the same memory. */
+/* An array of long double in the form in which it is passed: the same memory. */
 _Static_assert(sizeof(shim_extended) == sizeof(long double), "numbers lie at the same distance");
 
 static void hand_over(shim_usage_sink sink, void *context, uint32_t id, long double usage_raw,

@@ -1,6 +1,6 @@
 /*
- * usage.c - usage in slurmctld's own records: what a pass writes. All in `long double`, in place,
- * under the usage lock.
+ * usage.c - writes the results of a pass to usage in slurmctld's own records. All in `long double`,
+ * in place, under the usage lock.
  */
 #include "charge.h"
 #include "nodes.h"
@@ -10,7 +10,7 @@
 
 /* ---- finding the records of a snapshot -------------------------------------------------- */
 
-/* Rows that share an id are told apart by the addresses of their records: see tell_apart. */
+/* Rows with the same id are distinguished by the addresses of their records: see tell_apart. */
 static uint32_t row_of_twin(const shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc,
 			    uint32_t row)
 {
@@ -25,7 +25,7 @@ static uint32_t row_of_twin(const shim_snapshot *snapshot, const slurmdb_assoc_r
 	return row;
 }
 
-/* The row of a record, which is findable from now on. */
+/* The row of a record; from now on the record can be found. */
 static uint32_t bind_row(shim_snapshot *snapshot, slurmdb_assoc_rec_t *assoc)
 {
 	uint32_t row = host_row_of(snapshot, assoc->id);
@@ -101,8 +101,8 @@ static void scale_number(long double *number, double scale)
 }
 
 /*
- * Skips the multiplication and the store of a count of 0, as most are: the cache line stays clean.
- * Without this a pass takes 6 % more CPU time (100,000 jobs, scattered; 32fc6dc).
+ * Skips the multiplication and the store for a count of 0, which most are: the cache line stays
+ * clean. Without this a pass takes 6 % more CPU time (100,000 jobs, scattered; 32fc6dc).
  */
 static void scale_tres(long double *tres, uint32_t count, double scale)
 {
@@ -112,7 +112,7 @@ static void scale_tres(long double *tres, uint32_t count, double scale)
 	}
 }
 
-/* One sum of usage: an association's, or a QOS's. */
+/* One sum of usage: of an association or a QOS. */
 typedef struct {
 	long double *raw;
 	double *wall;
@@ -133,7 +133,7 @@ static void scale(usage_numbers to, double by)
 	*to.wall = by == 0 ? 0 : *to.wall * by;
 }
 
-/* Adding 0 would make +0 of -0. */
+/* Adding 0 would turn -0 into +0. */
 static void add_number(long double *to, shim_extended number)
 {
 	if (number.mantissa)
@@ -147,7 +147,7 @@ static bool is_number(long double had, shim_extended number)
 	return digits.mantissa == number.mantissa && digits.sign_exponent == number.sign_exponent;
 }
 
-/* Stores only what differs: of what a ledger says most stays, and cache lines stay clean. */
+/* Stores only differences: most numbers of a ledger do not change, and cache lines stay clean. */
 static void set_number(long double *to, shim_extended number)
 {
 	if (!is_number(*to, number))
@@ -155,10 +155,10 @@ static void set_number(long double *to, shim_extended number)
 }
 
 /*
- * Has a record what the last pass has set? Whoever charges or resets one changes its wall time, too,
- * so that TRES need not be compared. With this a pass with usage=window takes 1.18 to 1.27 x the
- * CPU time of one with half-life, without it 1.37 x (`cargo testbed bench policies`, 100,000 jobs;
- * d8dd05d).
+ * Returns true if a record has the values that the last pass has set. Every charge or reset also
+ * changes wall time, so TRES need not be compared. With this a pass with usage=window takes 1.18 to
+ * 1.27 x the CPU time of one with half-life, without it 1.37 x (`cargo testbed bench policies`,
+ * 100,000 jobs; d8dd05d).
  */
 static bool is_set(usage_numbers to, const shim_usage_change *by)
 {
@@ -166,7 +166,7 @@ static bool is_set(usage_numbers to, const shim_usage_change *by)
 	       !memcmp(to.wall, &by->add_wall, sizeof(*to.wall));
 }
 
-/* `tres`: as many as `tres_count`, or NULL. */
+/* `tres`: `tres_count` numbers, or NULL. */
 static void set(usage_numbers to, const shim_usage_change *by, const shim_extended *tres,
 		uint32_t tres_count)
 {
@@ -199,7 +199,7 @@ static void change(usage_numbers to, const shim_usage_update *update,
 		add_number(&to.tres[i], tres[i]);
 }
 
-/* Changes an association that has a change of its own. */
+/* Changes an association that has its own change. */
 static void change_assoc(const shim_snapshot *snapshot, const shim_usage_update *update,
 			 const shim_usage_change *by, slurmdb_assoc_rec_t *assoc)
 {
@@ -257,8 +257,8 @@ static void update_qos(const shim_snapshot *snapshot, const shim_usage_update *u
 
 		change(to, update, &update->qos[i], snapshot->tres_count);
 		/*
-		 * Of a record that was reset more may be taken back than it has. Below zero,
-		 * slurmctld's limits would take it for nearly 2^64.
+		 * More may be subtracted from a record that was reset than it has. Below zero,
+		 * slurmctld's limits would read it as nearly 2^64.
 		 */
 		if (update->qos[i].add_wall < 0)
 			keep_at_least_zero(to);
@@ -268,8 +268,8 @@ static void update_qos(const shim_snapshot *snapshot, const shim_usage_update *u
 /* ---- what a pass writes ------------------------------------------------------------------ */
 
 /*
- * Part by part: putting a number together in memory first costs a store-forwarding stall. Without
- * this a pass takes 2 to 8 % more CPU time (100,000 jobs; 32fc6dc).
+ * Part by part: assembling a number in memory first costs a store-forwarding stall. Without this a
+ * pass takes 2 to 8 % more CPU time (100,000 jobs; 32fc6dc).
  */
 static void write_number(long double *to, uint64_t mantissa, uint16_t sign_exponent)
 {
@@ -294,8 +294,8 @@ static void publish(slurmdb_assoc_usage_t *usage, const shim_assoc_factors *f)
 }
 
 /*
- * Is the record what its row says, in all that a pass reads, and the first with this row? Ends of jobs add
- * wall time that the row does not have; a reset leaves less.
+ * Returns true if the record equals its row in all fields that a pass reads, and is the first with
+ * this row. Ends of jobs add wall time that the row does not have; a reset leaves less.
  */
 static bool equals_row(const shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc)
 {
@@ -325,7 +325,7 @@ static void take_usage(shim_assoc *row, const slurmdb_assoc_usage_t *usage)
 
 typedef struct {
 	shim_snapshot *snapshot;
-	size_t equal; /* records that are what their rows say */
+	size_t equal; /* records that are equal to their rows */
 	size_t seen;
 	const shim_usage_update *update;
 	const shim_assoc_factors *factors;
@@ -336,9 +336,9 @@ typedef struct {
 } renewal;
 
 /*
- * The charges of one association, in the order of the jobs. Users have theirs here, while their
- * records are cached. Those of accounts come later: sums of floating-point numbers depend on
- * their order, and an account is charged for jobs of many users.
+ * The charges of one association, in the order of the jobs. Users are charged here, while their
+ * records are cached. Accounts are charged later: sums of floating-point numbers depend on their
+ * order, and an account is charged for jobs of many users.
  */
 static void charge_found(renewal *r, uint32_t row, slurmdb_assoc_rec_t *assoc)
 {
@@ -346,7 +346,7 @@ static void charge_found(renewal *r, uint32_t row, slurmdb_assoc_rec_t *assoc)
 	     i = r->charges->at[i].next) {
 		shim_charge *charge = &r->charges->at[i];
 
-		/* Should two records have this id, the first is charged. */
+		/* If two records have this id, the first is charged. */
 		if (charge->is_done || charge->from)
 			continue;
 		charge->from = assoc;
@@ -394,9 +394,9 @@ static void prefetch_usage(const void *arg_assoc, void *arg)
 }
 
 /*
- * The TRES that a record is set to, unless it has them. Without this a pass with usage=window and
- * order=interleaved takes 3 % more CPU time (`cargo testbed bench policies`, 100,000 jobs; old and new
- * plugin in turns).
+ * Prefetches the TRES to which a record is set, unless it has them. Without this a pass with
+ * usage=window and order=interleaved takes 3 % more CPU time (`cargo testbed bench policies`,
+ * 100,000 jobs; old and new plugin alternating).
  */
 static void prefetch_change(const renewal *r, const slurmdb_assoc_rec_t *assoc)
 {
@@ -436,9 +436,11 @@ static void prefetch_charged_tres(const void *assoc, void *arg)
 }
 
 /*
- * Has somebody reset usage that is to be set, since the row was made? Then it stays as it is: the next
- * look at the record tells the ledger. A user whose job ended after that has less than before; an account
- * may have less because associations were moved. Where billing costs nothing there is wall time alone.
+ * Returns true if usage that should be set was reset since the row was made. Then it is left
+ * unchanged: the next pass reads the record and reports the reset to the ledger. A user whose job
+ * ended after the reset has less than before; an account may also have less because associations
+ * were moved, so only an empty one counts as reset. If billing costs nothing, only wall time shows
+ * the reset.
  */
 static bool was_reset(const renewal *r, uint32_t row, const slurmdb_assoc_rec_t *assoc)
 {
@@ -513,8 +515,8 @@ static void walk_assocs(renewal *r)
 }
 
 /*
- * Accounts are charged after the walk. If all records equal rows, each one of its own, and there
- * are as many rows, then each row has its record.
+ * Accounts are charged after the walk. If all records equal their rows, each a different row, and
+ * their number is the number of rows, then each row has its record.
  */
 static void take_account_usage(renewal *r)
 {

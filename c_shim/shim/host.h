@@ -1,4 +1,4 @@
-/* host.h - what slurmctld is, and how it is set up. */
+/* host.h - state and settings of slurmctld. */
 #ifndef FAIRTREE_SHIM_HOST_H
 #define FAIRTREE_SHIM_HOST_H
 
@@ -35,36 +35,36 @@ typedef enum {
 } shim_log_level;
 
 extern bool shim_in_slurmctld(void);
-/* Has slurmctld been told to end? Then it looks for locks that are held before it saves its state. */
+/* True while slurmctld ends: it then checks for held locks before it saves its state. */
 extern bool shim_is_ending(void);
 extern bool shim_has_slurmdbd(void);
 extern bool shim_has_root(void);
-/* Finds out whether nodes of slurmctld's lists look as is thought. For init only. */
+/* Checks that nodes of slurmctld's lists have the expected layout. For init only. */
 extern bool shim_nodes_learn(void);
 /* Sets the effective usage of the root to 1, if there is one. For init only: takes no lock. */
 extern void shim_root_uses_all(void);
 extern bool shim_enforces_limits(void);
 extern bool shim_debug_priority(void);
 extern void shim_settings_read(shim_settings *settings);
-/* Configuration read lock, for a hook that comes without locks. */
+/* Configuration read lock, for a hook that is called without locks. */
 extern void shim_settings_lock(void);
 extern void shim_settings_unlock(void);
 extern bool shim_log_enabled(shim_log_level level);
 extern void shim_log(shim_log_level level, const char *message);
 /* Calls `each` with the name of every TRES in Slurm's order. Takes the TRES read lock. */
 extern void shim_each_tres(void (*each)(void *context, const char *name), void *context);
-/* The version of Slurm's protocol, which files of slurmctld begin with. */
+/* The version of Slurm's protocol, with which files of slurmctld begin. */
 extern uint16_t shim_protocol_version(void);
 /*
- * Lets slurmctld write its files of reservations, triggers and the federation, in releases that do not
- * start again without them. Takes the read lock of federations while that is copied; none while it is
- * written.
+ * Makes slurmctld write its files of reservations, triggers and the federation, in releases that do
+ * not restart without them. Takes the read lock of federations while the federation is copied; none
+ * while it is written.
  */
 extern void shim_first_states_save(void);
 extern bool shim_site_init(void);
 extern void shim_site_fini(void);
 extern void shim_site_reconfig(void);
-/* Asks the site factor plugin for the factor of one job. Needs the job write lock. */
+/* Calls the site factor plugin for the factor of one job. Needs the job write lock. */
 extern void shim_site_set(void *job);
 /* Lets the site factor plugin update all jobs. Takes the job write lock. */
 extern void shim_site_update(void);

@@ -8,13 +8,13 @@
 
 #define SHIM_NONE UINT32_MAX
 
-/* x87's 80-bit number, as it lies in memory. */
+/* x87's 80-bit number, with its layout in memory. */
 typedef struct {
 	uint64_t mantissa;
 	uint16_t sign_exponent;
 } shim_extended;
 
-/* logl of the C library that slurmctld runs with. */
+/* logl of the C library that slurmctld uses. */
 extern shim_extended shim_logl(shim_extended value);
 
 /* An array that grows. */

@@ -1,4 +1,4 @@
-/* prices.h - priorities and how they came about. */
+/* prices.h - priorities and their factors. */
 #ifndef FAIRTREE_SHIM_PRICES_H
 #define FAIRTREE_SHIM_PRICES_H
 
@@ -8,17 +8,17 @@
 typedef struct {
 	uint32_t job_id;
 	uint32_t priority;
-	uint32_t seen_priority; /* what the job had when it was copied */
+	uint32_t seen_priority; /* the job's priority when it was copied */
 	uint32_t row;		/* in `waiting` */
 	uint32_t assoc;		/* in `assocs`, or NONE */
 	uint32_t variants;	/* index of its priorities, partition by partition, QOS by QOS */
 	uint32_t variants_len;
 	bool seen_direct;
 	bool seen_pending;
-	bool notify; /* once it is written, clients should ask for the job again */
+	bool notify; /* true: clients should request the job again once it is written */
 } shim_price;
 
-/* How the priority of one job came about. */
+/* Terms of the priority of one job. */
 typedef struct {
 	double age;
 	double assoc;
@@ -27,14 +27,14 @@ typedef struct {
 	double partition;
 	double qos;
 	const double *tres;	    /* weighted TRES terms, or NULL */
-	const double *tres_weights; /* as many */
+	const double *tres_weights; /* the same number of weights */
 	size_t tres_len;
 	int32_t site;
 	int32_t nice;
-	bool clear; /* no factors: the priority is an administrator's */
+	bool clear; /* no factors: an administrator set the priority */
 } shim_factors;
 
-/* The same of some jobs, by column. */
+/* The same for some jobs, by column. */
 typedef struct {
 	const double *age;
 	const double *assoc;
@@ -45,13 +45,14 @@ typedef struct {
 	const int32_t *site;
 	const int32_t *nice;
 	const bool *clear;
-	const double *tres;	    /* `tres_len` of each job, or NULL */
-	const double *tres_weights; /* as many, the same for all jobs */
+	const double *tres;	    /* `tres_len` per job, or NULL */
+	const double *tres_weights; /* the same number of weights, equal for all jobs */
 	size_t tres_len;
 } shim_factor_columns;
 
 /*
- * Prefetches what pricing a job reads and writes. Returns the id of its association, 0 without one. The caller holds the job write lock.
+ * Prefetches the data that pricing a job reads and writes. Returns the id of its association, 0
+ * without one. The caller holds the job write lock.
  */
 extern uint32_t shim_job_prefetch(const void *job);
 
@@ -62,15 +63,15 @@ extern void shim_jobs_unlock(void);
 extern void shim_jobs_read_lock(void);
 extern void shim_jobs_read_unlock(void);
 /*
- * Finds jobs by their numbers and writes the priorities of those that are as they were when they
- * were copied; the others have started, or another priority was set. True if clients should ask
- * for one of the jobs again. Needs the job write lock and the read lock of partitions.
+ * Finds jobs by their ids and writes the priorities of those that have not changed since they were
+ * copied; the others have started, or their priority was set. Returns true if clients should
+ * request one of the jobs again. Needs the job write lock and the read lock of partitions.
  */
 extern bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,
 			      const uint32_t *variants);
 /*
- * Finds some jobs by their numbers and prefetches what shim_factors_write will touch. NULL for
- * a job that is gone, or has another priority than when it was copied.
+ * Finds some jobs by their ids and prefetches the data that shim_factors_write will access. NULL
+ * for a job that is gone, or whose priority has changed since it was copied.
  */
 extern void shim_factors_find(const shim_snapshot *snapshot, const shim_price *prices, void **jobs,
 			      size_t len);
@@ -83,20 +84,20 @@ extern void shim_factors_write(void *const *jobs, const shim_factor_columns *fac
 extern void shim_job_write_factors(const shim_snapshot *snapshot, void *job,
 				   const shim_factors *factors, const uint32_t *variants,
 				   size_t variants_len);
-/* The job's priority now. Needs the job lock. */
+/* The present priority of the job. Needs the job lock. */
 extern uint32_t shim_job_priority(const void *job, bool *unset);
-/* Tells clients that jobs changed. Needs the job lock. */
+/* Notifies clients that jobs changed. Needs the job lock. */
 extern void shim_jobs_changed(void);
 /*
- * Notes that an ended job was charged up to its end, if it is still the run that began at
+ * Records that an ended job was charged up to its end, if it is still the run that began at
  * `start_time`. Needs the job lock.
  */
 extern void shim_job_mark_charged(uint32_t job_id, int64_t start_time);
-/* The same for a job that the caller has. */
+/* The same for a job that the caller has found. */
 extern void shim_ending_job_mark_charged(void *job);
 /*
- * Keeps what a job's TRES and its partition's weights give, as slurmctld's own function does, if
- * it is still the run that began at `start_time`. Needs the job write lock.
+ * Stores the billing that follows from a job's TRES and its partition's weights, as slurmctld's own
+ * function does, if it is still the run that began at `start_time`. Needs the job write lock.
  */
 extern void shim_job_keep_billable(uint32_t job_id, int64_t start_time, double billable_tres);
 extern void shim_ending_job_keep_billable(void *job, double billable_tres);

@@ -4,7 +4,7 @@
 
 #include "numbers.h"
 
-/* An association. Children lists decide the order of siblings; the root comes first. */
+/* An association. Lists of children give the order of siblings; the root comes first. */
 typedef struct {
 	double priority_norm;
 	uint64_t usage_mantissa; /* raw usage, as shim_extended */
@@ -18,17 +18,17 @@ typedef struct {
 	uint32_t priority;
 } shim_assoc;
 
-/* What its record holds from earlier passes. */
+/* Values in its record from earlier passes. */
 typedef struct {
 	shim_extended usage_norm;
 	shim_extended usage_efctv;
 	double shares_norm;
-	double fs_factor; /* as published last */
-	bool has_usage_norm; /* else never computed */
-	bool has_usage_efctv; /* else to be computed on demand */
+	double fs_factor; /* last published one */
+	bool has_usage_norm; /* false: never computed */
+	bool has_usage_efctv; /* false: must be computed on demand */
 } shim_assoc_recorded;
 
-/* Where an association stands: `row` in the array of associations. */
+/* Position of an association: `row` in the array of associations. */
 typedef struct {
 	uint32_t id;
 	uint32_t row;
@@ -39,7 +39,7 @@ typedef struct {
 	double usage_factor; /* negative: not set */
 	uint32_t id;
 	uint32_t priority;
-	uint64_t usage_mantissa; /* raw usage: this one and the exponent are a shim_extended */
+	uint64_t usage_mantissa; /* raw usage: together with the exponent a shim_extended */
 	double wall; /* seconds */
 	uint16_t usage_sign_exponent;
 	bool no_decay;
@@ -55,7 +55,7 @@ typedef struct {
 	bool max_time_infinite;
 } shim_partition;
 
-/* States of jobs, as bits of a set; all others: the rest of the bits. */
+/* States of jobs, as bits of a set; all other states: the remaining bits. */
 typedef enum {
 	SHIM_STATE_PENDING = 1 << 0,
 } shim_job_state;
@@ -68,10 +68,10 @@ typedef enum {
 	SHIM_PENDING = 1 << 4,
 	SHIM_POWERING_UP = 1 << 5,
 	SHIM_ENDED = 1 << 6, /* finished or completing */
-	/* These two not of a job that only waits, unless all jobs are wanted: */
+	/* These two are not set for a job that only waits, unless all jobs are wanted: */
 	SHIM_STARTED = 1 << 7,
 	SHIM_ALREADY_CHARGED = 1 << 8, /* up to its end */
-	SHIM_HAS_VARIANTS = 1 << 9, /* a record of its priorities in partitions and QOS */
+	SHIM_HAS_VARIANTS = 1 << 9, /* has a record of its priorities in partitions and QOS */
 } shim_waiting_flag;
 
 /* A job that may get a priority. */
@@ -92,31 +92,31 @@ typedef struct {
 	uint16_t flags; /* of shim_waiting_flag */
 } shim_waiting;
 
-/* What decides its place, where jobs have an order. */
+/* Fields that decide a job's place, if jobs have an order. */
 typedef struct {
 	int64_t submit_time;
-	uint64_t billing; /* billing TRES that it asks for, or 0 where that is not wanted */
+	uint64_t billing; /* billing TRES that it requests, or 0 if not wanted */
 } shim_queued;
 
-/* The lists of a job that asked for several partitions or QOS. */
+/* The lists of a job that requested several partitions or QOS. */
 typedef struct {
 	uint32_t partitions; /* index in partition_keys */
 	uint32_t partitions_len;
 	uint32_t qos; /* index in qos_ids */
 	uint32_t qos_len;
-	/* The priorities that it has in these, if wanted and slurmctld would keep their array: */
+	/* Its present priorities in these, if wanted and if slurmctld would keep their array: */
 	uint32_t variants; /* index in variants */
 	uint32_t variants_len;
 } shim_lists;
 
-/* A job that may have used something since the last pass. */
+/* A job that may have used resources since the last pass. */
 typedef struct {
 	int64_t start_time;
 	int64_t end_time;
-	int64_t end_time_exp; /* as charged so far: see already_charged */
+	int64_t end_time_exp; /* end charged so far: see already_charged */
 	int64_t resize_time;
-	double billable_tres; /* as the job's record has it: valid if billable_known */
-	double billable_now;  /* what its TRES and its partition's weights give */
+	double billable_tres; /* value in the job's record: valid if billable_known */
+	double billable_now;  /* value that follows from its TRES and its partition's weights */
 	uint32_t job_id;
 	uint32_t user_id;
 	uint32_t assoc_id;
@@ -124,7 +124,7 @@ typedef struct {
 	uint32_t partition_qos_id;
 	uint32_t time_limit; /* minutes */
 	uint32_t tres;	     /* index of its allocated TRES (not counted: 0), or NONE */
-	uint32_t waiting; /* how many elements `waiting` had before this job */
+	uint32_t waiting; /* number of elements of `waiting` before this job */
 	bool time_limit_infinite;
 	bool already_charged; /* up to its end */
 	bool billable_known;
@@ -135,12 +135,12 @@ typedef struct {
 	bool completing;
 	bool resizing;
 	bool powering_up;
-	/* If wanted, how long it ran, and how it ended: */
+	/* If wanted, its run time, and how it ended: */
 	bool preempted;
 	uint32_t state;	       /* with its flags */
 	uint32_t exit_code;    /* wait status */
-	int64_t suspend_time;  /* when it was suspended or resumed last; 0: never */
-	int64_t ran_before;    /* seconds that it ran before that */
+	int64_t suspend_time;  /* last time it was suspended or resumed; 0: never */
+	int64_t ran_before;    /* seconds that it ran before that time */
 } shim_accruing;
 
 #endif

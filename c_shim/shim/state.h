@@ -1,10 +1,10 @@
-/* state.h - usage out of and back into slurmctld's records, for the plugin's own file. */
+/* state.h - reads and restores usage in slurmctld's records, for the plugin's own file. */
 #ifndef FAIRTREE_SHIM_STATE_H
 #define FAIRTREE_SHIM_STATE_H
 
 #include "numbers.h"
 
-/* Usage of an association or a QOS as slurmctld has it. */
+/* Usage of an association or a QOS in slurmctld's record. */
 typedef struct {
 	shim_extended usage_raw;
 	double wall;
@@ -13,29 +13,32 @@ typedef struct {
 	uint32_t id;
 } shim_usage_row;
 
-/* Takes one row. Must not call back into the shim. */
+/* Receives one row. Must not call back into the shim. */
 typedef void (*shim_usage_sink)(void *context, const shim_usage_row *row);
 
-/* Usage of an association or a QOS on its way back. */
+/* Usage of an association or a QOS to restore. */
 typedef struct {
 	shim_extended usage_raw;
 	double wall;
 	uint32_t id;
-	uint32_t tres; /* index into the array that comes with it */
+	uint32_t tres; /* index into the array that is passed with it */
 	uint32_t tres_len;
 } shim_saved_usage;
 
-/* These need the usage lock. Ids of slurmctld's TRES in its order: `len` at most, of so many. */
+/*
+ * These need the usage lock. Ids of slurmctld's TRES in its order, at most `len`; returns their
+ * number.
+ */
 extern size_t shim_tres_ids(uint32_t *ids, size_t len);
 /*
- * Hands over what slurmctld itself saves of associations: usage of users, and what removed users
- * left in accounts, in the order of slurmctld's list. Sums of accounts follow from these.
+ * Passes to `sink` the usage that slurmctld itself saves: that of users, and that left in accounts
+ * by removed users, in the order of slurmctld's list. Sums of accounts follow from these.
  */
 extern void shim_each_assoc_usage(shim_usage_sink sink, void *context);
 extern void shim_each_qos_usage(shim_usage_sink sink, void *context);
 /*
- * Forgets all usage, puts stored usage back and sums it up the tree. Rows ascend by id; those of
- * records that are gone are skipped. Their numbers are in the order of the TRES of now.
+ * Resets all usage, restores stored usage and sums it up the tree. Rows ascend by id; those of
+ * missing records are skipped. Their numbers are in the present order of TRES.
  */
 extern void shim_saved_restore(const shim_saved_usage *assocs, size_t assocs_len,
 			       const shim_saved_usage *qos, size_t qos_len,

@@ -6,8 +6,8 @@
 #include "state.h"
 
 /*
- * What one job is charged, to whom, as the Rust side decided. Its TRES counts are in the snapshot
- * that it was made from.
+ * The charge of one job, and to whom, as decided by the Rust side. Its TRES counts are in the
+ * snapshot from which it was made.
  */
 typedef struct {
 	double wall;  /* seconds, to its association and all above it */
@@ -16,9 +16,9 @@ typedef struct {
 	double qos_usage;
 	double partition_qos_wall;
 	double partition_qos_usage;
-	uint64_t run_secs;	/* seconds to take from the run-seconds, times what the job holds */
-	double run_secs_scaled; /* the same with a fraction, cut off after the multiplication */
-	int64_t start_time;	/* of this run of the job */
+	uint64_t run_secs;	/* seconds to subtract from the run-seconds, times the job's TRES */
+	double run_secs_scaled; /* the same with a fraction, truncated after the multiplication */
+	int64_t start_time;	/* start of this run of the job */
 	uint32_t job_id;
 	uint32_t user_id;
 	uint32_t assoc; /* rows, or NONE */
@@ -26,45 +26,45 @@ typedef struct {
 	uint32_t partition_qos;
 	uint32_t tres; /* index of its TRES counts, or NONE */
 	uint32_t next; /* charge of the same association, or NONE */
-	bool is_done;  /* meanwhile: it is passed over */
-	void *from;    /* NULL; where shim_usage_renew is to go on charging */
+	bool is_done;  /* already charged in the meantime: skip it */
+	void *from;    /* NULL; address at which shim_usage_renew must continue charging */
 } shim_charge;
 
 /* Charges in the order of the jobs. */
 typedef struct {
 	shim_charge *at;
 	size_t len;
-	const uint32_t *tres; /* positions of the TRES that are charged beside the billing */
+	const uint32_t *tres; /* positions of the TRES that are charged besides the billing */
 	size_t tres_len;
 } shim_charges;
 
 /*
- * How usage of one association or QOS changes before it is charged: each of its numbers becomes
- * number * scale + what is added. With a scale of 0 the number is set.
+ * Change of usage of one association or QOS before it is charged: each of its numbers becomes
+ * number * scale + the added number. With a scale of 0 the number is set.
  */
 typedef struct {
 	double scale;
 	double add_wall;
 	shim_extended add_usage;
 	uint32_t add_tres; /* index of tres_count numbers in `tres` of the update, or NONE */
-	uint32_t leaf;	   /* of an account: index in `assocs` of the change of what removed users
-			      left in it; NONE: the same scale, and nothing is added */
-	bool stays;	   /* with a scale of 0: what it sets is what the last pass has set */
+	uint32_t leaf;	   /* for an account: index in `assocs` of the change of usage left by
+			      removed users; NONE: the same scale, and nothing is added */
+	bool stays;	   /* with a scale of 0: it sets the values that the last pass has set */
 } shim_usage_change;
 
-/* How all usage changes. */
+/* Change of all usage. */
 typedef struct {
-	double scale; /* of associations without a change of their own, as of those that came
-			 after the rows; 1: they stay */
-	const shim_usage_change *assocs; /* NULL: none has; else one per row, then those of `leaf` */
+	double scale; /* for associations without a change of their own, as those newer than
+			 the rows; 1: unchanged */
+	const shim_usage_change *assocs; /* NULL: none; else one per row, then those of `leaf` */
 	size_t assocs_len;
-	const shim_usage_change *qos; /* one per row of `qos_now`; NULL: all stay */
+	const shim_usage_change *qos; /* one per row of `qos_now`; NULL: all unchanged */
 	const shim_extended *tres;
 	size_t tres_len;
-	bool changes_only; /* associations whose change `stays` are left alone */
+	bool changes_only; /* skips associations whose change `stays` */
 } shim_usage_update;
 
-/* What a pass computed for one association: three numbers as shim_extended, part by part. */
+/* Results of a pass for one association: three numbers as shim_extended, part by part. */
 typedef struct {
 	uint64_t usage_efctv;
 	uint64_t usage_norm;
@@ -79,45 +79,45 @@ typedef struct {
 
 typedef enum {
 	SHIM_HAS_USAGE_EFCTV = 1 << 0, /* else "not computed yet" is written */
-	SHIM_HAS_USAGE_NORM = 1 << 1,  /* else it stays */
+	SHIM_HAS_USAGE_NORM = 1 << 1,  /* else it is unchanged */
 	SHIM_HAS_LEVEL_FS = 1 << 2,    /* else "none" is written, */
-	SHIM_KEEPS_LEVEL_FS = 1 << 3,  /* or this: it stays */
-	SHIM_HAS_FS_FACTOR = 1 << 4,   /* else it stays */
+	SHIM_KEEPS_LEVEL_FS = 1 << 3,  /* or this: it is unchanged */
+	SHIM_HAS_FS_FACTOR = 1 << 4,   /* else it is unchanged */
 } shim_assoc_flag;
 
 /* Write locks of association and QOS usage, read lock of TRES. */
 extern void shim_usage_lock(void);
 extern void shim_usage_unlock(void);
 
-/* The rest of this part needs the usage lock. */
+/* All functions below need the usage lock. */
 
-/* Finds the records of a snapshot's associations and QOS; those that are gone become NULL. */
+/* Finds the records of a snapshot's associations and QOS; missing ones become NULL. */
 extern void shim_usage_bind(shim_snapshot *snapshot);
-/* Copies all QOS into `qos_now`: the ones that an update is about. */
+/* Copies all QOS into `qos_now`, to which the changes of an update refer. */
 extern void shim_usage_take_qos(shim_snapshot *snapshot);
 /*
- * What a pass writes: in one walk over all associations finds their records, changes their usage by
- * `update`, writes what the pass computed (`factors`: one per row of the snapshot), charges jobs
- * and returns what shim_usage_charge does, and hands each usage as it is then to `sink`. Charges
- * are linked by `first_charge` and `next`, in their order, with `from` NULL. QOS change, too.
- * Without memory for all it changes nothing and returns 0. After shim_usage_take_qos.
+ * Writes the results of a pass. In one walk over all associations, finds their records, changes
+ * their usage by `update`, writes the results (`factors`: one per row of the snapshot), charges
+ * jobs, and passes each new usage to `sink`. Returns the result of shim_usage_charge. Charges are
+ * linked by `first_charge` and `next`, in their order, with `from` NULL. QOS are changed, too. If
+ * out of memory, changes nothing and returns 0. Call shim_usage_take_qos first.
  *
- * Where the snapshot caches its associations, each row is compared with its record on the way, and
- * gets the usage that the record has afterwards; `assoc_cache_valid` says whether all were equal.
+ * If the snapshot caches its associations, each row is compared with its record on the way, and
+ * gets the record's new usage; `assoc_cache_valid` says if all were equal.
  *
- * Usage that is to be set stays where the record has lost it since its row was made (a user some of
- * it, an account all): that was a reset.
+ * Usage that should be set is kept if the record has lost usage since its row was made (a user some
+ * of it, an account all): that was a reset.
  */
 extern uint32_t shim_usage_renew(shim_snapshot *snapshot, const shim_usage_update *update,
 				 const shim_assoc_factors *factors, const shim_charges *charges,
 				 shim_usage_sink sink, void *context);
 /*
- * Charges jobs, each to its QOS, its partition's QOS, and its association with all above it: those
- * that the records name as parents now, which may not be the ones of the snapshot any more.
- * Returns how many run-second counters would have gone below zero (they are 0 now).
+ * Charges jobs, each to its QOS, its partition's QOS, and its association with all above it,
+ * according to the present parents in the records, which may differ from those of the snapshot.
+ * Returns the number of run-second counters that would have gone below zero (they are 0 now).
  */
 extern uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charges *charges);
-/* Forgets all usage. */
+/* Resets all usage. */
 extern void shim_usage_reset(void);
 /* Renormalises shares after PriorityFlags changed between Fair Tree and classic. */
 extern void shim_shares_normalize(const shim_snapshot *snapshot);
