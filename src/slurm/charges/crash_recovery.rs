@@ -1,10 +1,10 @@
-//! Ends of jobs whose charge was lost in a crash.
+//! Recovers charges of ended jobs that a crash has lost.
 //!
-//! The end of a job is charged at once and noted in the job's record, which slurmctld writes down
-//! within seconds. Usage is written down by the next pass, or by slurmctld's own dump. After a
-//! crash in between, the record says that the end is charged, but the usage that slurmctld starts
-//! with is older. Such jobs have ended after that usage was written; they are charged again, once,
-//! before the first pass. `compat=slurm` loses them, as stock does.
+//! The end of a job is charged at once and marked in the job's record, which slurmctld saves within
+//! seconds. Usage is saved by the next pass, or by slurmctld's own dump. After a crash in between,
+//! the record says that the end is charged, but slurmctld starts with older usage. Jobs that ended
+//! after that usage was saved are charged again, once, before the first pass. `compat=slurm` loses
+//! these charges, as stock does.
 
 use super::run::{self, run_of};
 use crate::engine;
@@ -15,7 +15,7 @@ use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::settings::Settings;
 use crate::usage::{Charge, Period, Run, charge as charge_of};
 
-/// Charges them, valued at the last pass before the crash.
+/// Charges these jobs, valued at the last pass before the crash.
 pub(in crate::slurm) fn charge_again(
     plugin: &Plugin,
     snapshot: &mut Snapshot,
@@ -88,7 +88,7 @@ fn lost_charges(settings: &Settings, snapshot: &Snapshot, last_ran: i64) -> Vec<
         let Some(charge) = charge_of(&decay, &run, &period, true) else {
             continue;
         };
-        // slurmctld started without run-seconds of what has ended.
+        // At its start slurmctld added no run-seconds for ended jobs.
         let charge = Charge {
             run_secs: 0,
             ..charge

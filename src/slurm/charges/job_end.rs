@@ -1,4 +1,4 @@
-//! The end of a job, charged when slurmctld reports it.
+//! Charges the end of a job when slurmctld reports it.
 
 use super::run::{self, recounts, run_of, to_shim};
 use crate::engine;
@@ -10,7 +10,7 @@ use crate::slurm::shared::plugin::Plugin;
 use crate::usage::{Charge, Period, charge};
 use std::ffi::c_void;
 
-/// The end of a job (or of one size of it), reported with the job write lock held.
+/// The end of a job (or of one of its sizes), reported with the job write lock held.
 ///
 /// # Safety
 /// `job` is slurmctld's job record, and the caller holds the job write lock.
@@ -92,8 +92,8 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     plugin.give_back(scratch);
 }
 
-/// The rows of an ending job are fixed: its association is row 0, its QOS row 0 if it has one,
-/// and its partition's QOS the next.
+/// The rows of an ending job are fixed: its association is row 0; its QOS, if it has one, is QOS
+/// row 0, and its partition's QOS is the next row.
 fn charge_records(
     snapshot: &Snapshot,
     lock: &UsageLock,

@@ -1,12 +1,12 @@
-//! Charges of jobs outside of passes.
+//! Charges of jobs outside passes.
 //!
 //! | module | noun |
 //! |---|---|
 //! | `run` | a job's record as the engine's run, a charge as the shim's row |
 //! | `job_end` | the end of a job, charged when slurmctld reports it |
 //! | `unreported_ends` | ends that slurmctld does not report |
-//! | `crash_recovery` | ends whose charge a crash has lost |
-//! | `run_secs` | what start-up takes from the run-seconds of limits |
+//! | `crash_recovery` | ends whose charge was lost in a crash |
+//! | `run_secs` | run-seconds that start-up subtracts from the counters of limits |
 
 pub(super) mod crash_recovery;
 pub(super) mod job_end;

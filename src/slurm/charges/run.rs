@@ -6,10 +6,10 @@ use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::shared::plugin::Shared;
 use crate::usage::{Charge, EndState, Phase, Run, RunState};
 
-/// A row of slurmctld as the engine's run.
+/// Converts a row of slurmctld to the engine's run.
 ///
-/// `usage_factor`: that of the job's QOS, 1 without one. `passed`: the last pass that charged the
-/// run (see [`Shared::passes_charged_until`]), which decides whether the job's billing is recomputed.
+/// `usage_factor`: that of the job's QOS, 1 without a QOS. `passed`: the last pass that charged the
+/// run (see [`Shared::passes_charged_until`]); decides if the job's billing is recomputed.
 pub(in crate::slurm) fn run_of(
     row: &ffi::shim_accruing,
     usage_factor: f64,
@@ -31,8 +31,9 @@ pub(in crate::slurm) fn run_of(
     }
 }
 
-/// A row of slurmctld, taken with `outcomes` wanted, as the ledger takes runs; `None`: it has not
-/// begun, or never did. `usage_factor`, `passed`: as for [`run_of`]. `now`: the moment of the row.
+/// Converts a row of slurmctld, taken with `outcomes` wanted, to a run for the ledger; `None` if it
+/// has not started, or never did. `usage_factor`, `passed`: as for [`run_of`]. `now`: the moment of
+/// the row.
 pub(in crate::slurm) fn seen<'a>(
     snapshot: &'a Snapshot,
     row: &ffi::shim_accruing,
@@ -46,11 +47,12 @@ pub(in crate::slurm) fn seen<'a>(
         return None;
     }
     let ended = EndState::from_slurm(row.state, row.preempted);
-    // It waits again: a start that failed has no flag for that.
+    // The job is pending again: a failed start has no flag of its own.
     let ended = ended.or(row.pending.then_some(EndState::Requeued));
     let ended = ended.filter(|_| row.finished || row.completing);
-    // Never on this cluster: it has no allocated TRES. In a federation the record has the times of a run on
-    // another one, which cancelled the job while this one was away (`_reconcile_fed_job` of slurmctld).
+    // The job never ran on this cluster: it has no allocated TRES. In a federation the record has
+    // the times of a run on a different cluster, which cancelled the job while this cluster was
+    // away (`_reconcile_fed_job` of slurmctld).
     if ended.is_some() && row.tres == NONE {
         return None;
     }
@@ -103,17 +105,18 @@ pub(in crate::slurm) fn state_of(row: &ffi::shim_accruing) -> RunState {
     }
 }
 
-/// Whether a reported end is none: the job waits and has not run. From 26.05 on slurmctld tries the
-/// limits of a heterogeneous job at its submission by beginning and ending the components that wait,
-/// and leaves their records as they are then (`_het_job_val_add`, `_het_job_val_rem`). What begins with
-/// a component are copies of the usage that is limited, which are thrown away: there is nothing to take
-/// back, and a mark would be that of the run to come, which would never be charged. A job that is
-/// requeued completes, or has the time of its end.
+/// Returns true if a reported end is only a trial: the job is pending and has not run. From 26.05
+/// on, when a heterogeneous job is submitted, slurmctld tests its limits by beginning and ending
+/// the pending components, and leaves their records in that state (`_het_job_val_add`,
+/// `_het_job_val_rem`). The beginning is applied to copies of the limited usage, which are
+/// discarded, so there is nothing to refund. A mark would be stored for the later real run, which
+/// would then never be charged. A requeued job is different: it completes, or has an end time.
 pub(in crate::slurm) fn is_trial(row: &ffi::shim_accruing) -> bool {
     row.pending && !row.completing && row.end_time == 0
 }
 
-/// Does slurmctld's record of the job's billing have to be renewed for a charge from `from` on?
+/// Returns true if slurmctld's record of the job's billing must be renewed for a charge from `from`
+/// on.
 pub(in crate::slurm) fn recounts(row: &ffi::shim_accruing, from: i64) -> bool {
     row.tres != NONE && (!row.billable_known || row.resize_time >= from)
 }
@@ -128,9 +131,9 @@ fn billable_tres(row: &ffi::shim_accruing, from: i64) -> f64 {
     }
 }
 
-/// What the shim is to add for a charge, and to whom: the association in row `assoc` (NONE: none),
-/// the rows of the job's QOS, and of its partition's if that is another one. A QOS with the flag
-/// NoDecay is charged in full.
+/// The charge as the shim's row: the association in row `assoc` (NONE: no association), and the
+/// rows of the job's QOS and, if different, of its partition's QOS. A QOS with the flag NoDecay is
+/// charged in full.
 pub(in crate::slurm) fn to_shim(
     charge: &Charge,
     row: &ffi::shim_accruing,
@@ -174,8 +177,9 @@ impl Shared {
         self.charged_until.by_passes(run, now)
     }
 
-    /// Up to when a running job was charged beyond the last pass: the last resize whose old size
-    /// was charged. While the job is being resized its record has the new resize's time already.
+    /// End of the time that a running job was charged after the last pass: the last resize whose
+    /// old size was charged. While the job is being resized, its record already has the time of the
+    /// new resize.
     pub(in crate::slurm) fn charged_beyond_pass(
         &self,
         row: &ffi::shim_accruing,
@@ -186,7 +190,7 @@ impl Shared {
         remembered.max(recorded_until(row, enforces_limits))
     }
 
-    /// The same in the last snapshot.
+    /// The same for the last snapshot.
     pub(in crate::slurm) fn charged_beyond_pass_at_snapshot(
         &self,
         row: &ffi::shim_accruing,
@@ -199,7 +203,7 @@ impl Shared {
 }
 
 fn recorded_until(row: &ffi::shim_accruing, enforces_limits: bool) -> Option<i64> {
-    // Ends of sizes are reported only while limits are enforced.
+    // Ends of sizes are reported only if limits are enforced.
     (enforces_limits && !row.resizing && row.resize_time > row.start_time)
         .then_some(row.resize_time)
 }
@@ -208,7 +212,8 @@ fn recorded_until(row: &ffi::shim_accruing, enforces_limits: bool) -> Option<i64
 mod tests {
     use super::*;
 
-    // proc_req.c of 26.05.3: tried at submission; job_mgr.c: a requeued job completes, with an end time.
+    // proc_req.c of 26.05.3: trial at submission; job_mgr.c: a requeued job completes, with an end
+    // time.
     #[test]
     fn a_job_that_waits_and_has_not_run_is_tried() {
         let waiting = ffi::shim_accruing {

@@ -1,4 +1,4 @@
-//! What start-up takes from the run-seconds that limits keep for running jobs.
+//! Run-seconds that start-up subtracts from the counters of limits for running jobs.
 
 use super::run::{run_of, to_shim};
 use crate::slurm::rows::snapshot::{Charges, Snapshot};
@@ -8,8 +8,8 @@ use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::settings::Settings;
 use crate::usage::{Charge, Consumed, consumed_at_start};
 
-/// After slurmctld has rebuilt its records: run-seconds, and shares if their normalisation is
-/// now another one.
+/// Adjusts run-seconds, and shares if their normalisation has changed, after slurmctld has rebuilt
+/// its records.
 pub(in crate::slurm) fn after_reconfigure(plugin: &Plugin, settings: &Settings, normalizes: bool) {
     take_consumed(plugin, settings);
     if !normalizes || !settings.has_slurmdbd {
@@ -33,8 +33,8 @@ pub(in crate::slurm) fn after_reconfigure(plugin: &Plugin, settings: &Settings, 
     drop(lock);
 }
 
-/// Takes from the run-seconds what jobs had used up to the last pass: slurmctld adds the whole
-/// time limit of every job when it starts (and 22.05 also on `scontrol reconfigure`).
+/// Subtracts from the run-seconds the part that jobs had used up to the last pass: slurmctld adds
+/// the whole time limit of every job when it starts (and 22.05 also on `scontrol reconfigure`).
 pub(in crate::slurm) fn take_consumed(plugin: &Plugin, settings: &Settings) {
     if !host::enforces_limits() {
         return;
@@ -93,7 +93,7 @@ fn take_consumed_of(
     };
     let assoc = snapshot.assoc_row(row.assoc_id);
     if assoc.is_none() && !settings.quirks.takes_run_secs_of_gone {
-        // slurmctld has added nothing for a job whose association is gone.
+        // slurmctld added nothing for a job whose association is gone.
         return 0;
     }
     let assoc = assoc.unwrap_or(NONE);

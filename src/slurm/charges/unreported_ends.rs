@@ -1,9 +1,9 @@
 //! Poll for finished jobs: slurmctld calls `job_end` only with AccountingStorageEnforce=limits.
 //!
-//! Otherwise
-//! (documented) a pass charges the rest of the jobs that have ended since the last one. Jobs are
-//! forgotten `MinJobAge` after their end; where passes are rarer than that, the thread looks for
-//! ended jobs in between. `compat=slurm` loses their rest, as stock does.
+//! In other cases a pass (documented) charges the remaining time of jobs that ended since the last
+//! pass. slurmctld forgets jobs `MinJobAge` after their end; if passes are less frequent than that,
+//! the thread looks for ended jobs in between. `compat=slurm` loses the remaining time, as stock
+//! does.
 
 use super::run::{self, run_of};
 use crate::engine::{self, RunKey};
@@ -16,12 +16,12 @@ use crate::tree::AssocId;
 use crate::usage::{Period, charge};
 use std::time::Duration;
 
-/// True where the plugin has to find ends of jobs by itself.
+/// Returns true if the plugin must find ends of jobs itself.
 pub(in crate::slurm) fn may_come(settings: &Settings) -> bool {
     !settings.quirks.misses_unreported_ends && !host::enforces_limits()
 }
 
-/// True for a job whose end the plugin has to find by itself.
+/// Returns true for a job whose end the plugin must find itself.
 pub(in crate::slurm) fn ended_unreported(
     settings: &Settings,
     snapshot: &Snapshot,
@@ -33,7 +33,7 @@ pub(in crate::slurm) fn ended_unreported(
         && (row.finished || row.completing)
 }
 
-/// How often to look between passes; `None`: passes suffice.
+/// Interval of polls between passes; `None`: passes are frequent enough.
 pub(in crate::slurm) fn interval(settings: &Settings) -> Option<Duration> {
     let often = Duration::from_secs(settings.min_job_age_secs.into()) / 2;
     let period = Duration::from_secs(settings.config.priority_calc_period_secs.into());
@@ -112,8 +112,9 @@ pub(in crate::slurm) fn charge_ends(
     Ok(())
 }
 
-/// Seconds that runs took whose end a pass has found, by association, in the order of their ends. `ends`:
-/// those runs, in the order of the snapshot, which was taken at `now` with `outcomes` wanted.
+/// Run times, in seconds, of runs whose end was found by a pass, by association, in order of the
+/// ends. `ends`: those runs, in the order of the snapshot, which was taken at `now` with `outcomes`
+/// wanted.
 pub(in crate::slurm) fn run_times(
     snapshot: &Snapshot,
     ends: &[RunKey],
@@ -125,7 +126,7 @@ pub(in crate::slurm) fn run_times(
         let Some(_) = ends.next_if(|run| **run == (row.job_id, row.start_time)) else {
             continue;
         };
-        // What it was charged is not asked: any usage factor will do.
+        // The charge is not used here, so any usage factor will do.
         let seen = run::seen(snapshot, row, 1.0, None, now);
         ended.extend(seen.and_then(|seen| Some((seen.until, seen.run_time()?))));
     }
@@ -133,7 +134,7 @@ pub(in crate::slurm) fn run_times(
     ended.into_iter().map(|(_, run_time)| run_time).collect()
 }
 
-/// Notes that these runs of jobs are charged to their end.
+/// Records that these runs of jobs are charged to their end.
 pub(in crate::slurm) fn mark_charged(_lock: &JobsLock, ends: &[(u32, i64)]) {
     for &(job_id, start_time) in ends {
         // SAFETY: the job write lock is held.

@@ -1,4 +1,4 @@
-//! The hook that slurmctld and sshare ask for the classic factor, up to 25.05. From 25.11 on they
+//! The hook by which slurmctld and sshare get the classic factor, up to 25.05. From 25.11 on they
 //! read it from the association's record (see `record_fs_factor`).
 
 use super::lazy_usage;
@@ -10,7 +10,7 @@ use crate::slurm::shared::plugin;
 static CALC_FS_FACTOR: Hook = Hook::new("calc_fs_factor");
 
 /// Two `long double` arguments. x86-64 passes each in memory, 16 bytes apart and 16-byte aligned,
-/// which is where it passes one structure of 32 bytes; Rust has no `long double`.
+/// exactly like one structure of 32 bytes; Rust has no `long double`.
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
 pub struct LongDoubles {
@@ -43,7 +43,7 @@ pub extern "C" fn priority_p_calc_fs_factor(arguments: LongDoubles) -> f64 {
 }
 
 fn fs_factor(usage: Extended, shares: Extended, dampening: u16) -> f64 {
-    /// slurmctld's number for "not computed yet".
+    /// slurmctld's value for "not computed yet".
     const NO_VAL: f64 = 4_294_967_294.0;
     if (usage.to_f64() - NO_VAL).abs() < 0.00001 {
         return 0.0;

@@ -1,7 +1,7 @@
 //! The symbols that slurmctld (and sshare) look up by name.
 //!
-//! Every hook runs inside a guard: a panic is logged once and ends there, and what slurmctld gets
-//! is what it had. Which symbols a release wants is decided by the build script.
+//! Every hook runs inside a guard: a panic is logged once and goes no further, and slurmctld keeps
+//! its old values. The build script decides which symbols a release needs.
 
 use super::factors_list;
 use super::lazy_usage;
@@ -33,7 +33,7 @@ pub static plugin_name: [u8; NAME.len()] = *NAME;
 #[unsafe(no_mangle)]
 pub static plugin_type: [u8; TYPE.len()] = *TYPE;
 
-/// The release that the plugin fits: major, minor, micro.
+/// The release for which the plugin is built: major, minor, micro.
 #[unsafe(no_mangle)]
 pub static plugin_version: u32 = SLURM_VERSION_NUMBER;
 
@@ -45,7 +45,7 @@ static SET_ASSOC_USAGE: Hook = Hook::new("set_assoc_usage");
 static FACTORS_LIST: Hook = Hook::new("get_priority_factors_list");
 static JOB_END: Hook = Hook::new("job_end");
 
-/// Called by every pass: failures of hooks are worth a line in the log once more.
+/// Called by every pass: the next failure of each hook is logged again.
 pub(in crate::slurm) fn forget_failures() {
     for hook in [&SET, &RECONFIG, &SET_ASSOC_USAGE, &FACTORS_LIST, &JOB_END] {
         hook.forget();
@@ -98,7 +98,7 @@ fn start_thread(plugin: &Arc<Plugin>) {
     }
 }
 
-/// Called before unloading, with nothing locked. Nothing of the plugin runs afterwards.
+/// Called before unloading, without locks. Nothing of the plugin runs afterwards.
 #[unsafe(no_mangle)]
 pub extern "C" fn fini() -> c_int {
     FINI.run(|| {
@@ -108,7 +108,7 @@ pub extern "C" fn fini() -> c_int {
         plugin.saver.wait_no_more();
         plugin.thread.stop();
         let_hooks_end(&plugin);
-        // A disk that hangs is left alone: slurmctld's own dump counts then, which was before.
+        // If the disk hangs, give up: slurmctld's own dump, which came before, is used then.
         if let Err(error) = plugin.saver.finish(last_state(&plugin), saver::BOUND) {
             log::error(format_args!("state is not saved: {error}"));
         }
@@ -118,9 +118,9 @@ pub extern "C" fn fini() -> c_int {
     SUCCESS
 }
 
-/// Hooks that other threads of slurmctld are in have a reference of their own. Their code must
-/// stay until they are out of it; one that waits for locks of slurmctld is not waited for longer
-/// than a while, as it may be waiting for the thread that unloads the plugin.
+/// Waits for hooks that are running in other threads of slurmctld; each has its own reference.
+/// Their code must stay mapped until they return. The wait is bounded, because a hook that waits
+/// for a lock of slurmctld may be waiting for the thread that unloads the plugin.
 fn let_hooks_end(plugin: &Arc<Plugin>) {
     const A_WHILE_MS: u32 = 2_000;
     let mut left = A_WHILE_MS;
@@ -131,7 +131,7 @@ fn let_hooks_end(plugin: &Arc<Plugin>) {
     });
 }
 
-/// slurmctld has saved usage by now, in a text that cuts it short; ours is exact.
+/// Final state to save. slurmctld has already saved usage, but as truncated text; ours is exact.
 fn last_state(plugin: &Plugin) -> Option<Job> {
     let settings = plugin.settings();
     if !settings.has_slurmdbd || !host::has_root() {
@@ -141,7 +141,7 @@ fn last_state(plugin: &Plugin) -> Option<Job> {
     let stamp = {
         let lock = UsageLock::lock();
         let shared = plugin.shared.lock();
-        // Without a pass, or with usage still to be put back, the files are right as they are.
+        // Without a pass, or if usage must still be restored, the files are correct as they are.
         let last_ran = shared
             .charged_until
             .last_ran()
@@ -174,7 +174,7 @@ pub extern "C" fn priority_p_thread_start() {
     });
 }
 
-/// Asked once after start for a boost of the lowest priority: none.
+/// Called once after start; may return an increase of the lowest priority: 0.
 #[cfg(slurm_has_recover)]
 #[unsafe(no_mangle)]
 pub extern "C" fn priority_p_recover(_prio_boost: u32) -> u32 {
@@ -202,13 +202,13 @@ pub unsafe extern "C" fn priority_p_set(_last_prio: u32, job: *mut c_void) -> u3
         let mut unset = false;
         // SAFETY: the caller's promise.
         let now = unsafe { ffi::shim_job_priority(job, &mut unset) };
-        // A job without one gets the least that is not held, until the next pass.
+        // A job without a priority gets the lowest one that is not held, until the next pass.
         if unset || now == 0 { 1 } else { now }
     })
 }
 
-/// Settings may have changed. `assoc_clear`: slurmctld has rebuilt its records; only then no
-/// lock is held by the caller.
+/// Settings may have changed. `assoc_clear`: slurmctld has rebuilt its records; only in this case
+/// does the caller hold no lock.
 #[unsafe(no_mangle)]
 pub extern "C" fn priority_p_reconfig(assoc_clear: bool) {
     RECONFIG.run(|| {
@@ -228,14 +228,14 @@ pub extern "C" fn priority_p_reconfig(assoc_clear: bool) {
             );
         }
         host::site_reconfig();
-        // Jobs that wait have the numbers of the old order, or none, until the next pass.
+        // Waiting jobs keep the numbers of the old order, or have none, until the next pass.
         if line::changes(&before.config, &settings.config) {
             plugin.thread.ask_for_pass();
         }
     });
 }
 
-/// Effective and normalised usage of an association that has none yet.
+/// Computes effective and normalised usage of an association that has none yet.
 ///
 /// # Safety
 /// `assoc` is slurmctld's association; the caller holds at least its read lock.
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn priority_p_set_assoc_usage(assoc: *mut c_void) {
 /// The rows of sprio.
 ///
 /// # Safety
-/// `request` is slurmctld's or NULL; the caller holds read locks of jobs, nodes and partitions where
+/// `request` is slurmctld's or NULL; the caller holds read locks of jobs, nodes and partitions if
 /// `shim_factors_lock` takes none.
 #[cfg(slurm_has_factors_request)]
 #[unsafe(no_mangle)]
@@ -293,7 +293,7 @@ unsafe fn factors(request: *const c_void, user_id: u32) -> *mut c_void {
     list.flatten().unwrap_or(std::ptr::null_mut())
 }
 
-/// A job, or one size of it, has ended.
+/// A job, or one of its sizes, has ended.
 ///
 /// # Safety
 /// `job` is slurmctld's job record; the caller holds the job write lock.

@@ -12,9 +12,9 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Makes the list; NULL without rows. `request`: the filters of sprio, NULL where slurmctld does
-/// not hand them over. Takes read locks of jobs, nodes and partitions where slurmctld does not
-/// come with them, and lets go of them before the rows become a list.
+/// Makes the list; NULL if there are no rows. `request`: the filters of sprio, NULL if slurmctld
+/// does not pass them. Takes read locks of jobs, nodes and partitions if slurmctld has not taken
+/// them, and releases them before the rows become a list.
 ///
 /// # Safety
 /// `request` is NULL or slurmctld's request; the caller is the hook.
@@ -59,7 +59,7 @@ pub(in crate::slurm) unsafe fn list(
     {
         let _lock = FactorsLock::lock();
         let _factors = plugin.factors.read();
-        // SAFETY: reads settings of slurmctld and what it knows of the user.
+        // SAFETY: reads settings of slurmctld and its data about the user.
         wanted.sees_all = unsafe { ffi::shim_may_see_all(user_id) };
         // SAFETY: the rows are ours; `each` gets `wanted` back, and no other thread uses it during the call.
         unsafe {
@@ -78,26 +78,27 @@ pub(in crate::slurm) unsafe fn list(
     unsafe { ffi::shim_factors_list(&mut wanted.rows) }
 }
 
-/// What sprio's caller may see, and the rows made so far.
+/// The access rights of sprio's caller, and the rows made so far.
 struct Wanted<'a> {
     now: i64,
-    /// Waiting jobs stand in an order.
+    /// True if waiting jobs have an order.
     ordered: bool,
     settings: &'a Settings,
     request: *const c_void,
-    /// The request has no filters.
+    /// True if the request has no filters.
     unfiltered: bool,
     user_id: u32,
-    /// That user may see the jobs of all others.
+    /// True if the user may see the jobs of all users.
     sees_all: bool,
-    /// Its tables know the names of the TRES, if these are weighed.
+    /// Its tables have the names of the TRES, if these have weights.
     scratch: Box<Scratch>,
     rows: ffi::shim_factors_rows,
     panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Wanted<'_> {
-    /// Waiting (or, with CALCULATE_RUNNING, any), not another cluster's, eligible, not held.
+    /// Returns true if the job is listed: waiting (or any state with CALCULATE_RUNNING), of this
+    /// cluster, eligible, not held.
     fn lists(&self, job: &ffi::shim_listed) -> bool {
         let flags = &self.settings.config.priority_flags;
         (flags.calculate_running || job.pending)
@@ -109,7 +110,8 @@ impl Wanted<'_> {
             && (job.has_factors || job.direct)
     }
 
-    /// What the row of a job that stands in an order has in the place of all factors; else 0.
+    /// Number that replaces all factors in the row of a job that has a place in an order; otherwise
+    /// 0.
     fn number(&self, job: &ffi::shim_listed) -> u32 {
         match self.ordered && job.pending && !job.direct {
             true => job.priority,
@@ -124,7 +126,7 @@ impl Wanted<'_> {
         self.sees_all || unsafe { ffi::shim_may_see(job.job, self.user_id) }
     }
 
-    /// Whether the request is for this job in this partition (key, 0: its own).
+    /// Returns true if the request includes this job in this partition (key, 0: the job's own).
     ///
     /// # Safety
     /// The caller holds the job lock since `job` was made.
@@ -144,7 +146,7 @@ extern "C" fn each(context: *mut c_void, job: *const ffi::shim_listed) -> bool {
             unsafe { add(wanted, job) }
         }
     };
-    // A panic must not go through the shim: `list` goes on with it.
+    // A panic must not pass through the shim: `list` continues with it.
     let visited = catch_unwind(AssertUnwindSafe(visit));
     visited.map_err(|panic| wanted.panic = Some(panic)).is_ok()
 }
@@ -215,7 +217,7 @@ unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
         stock_tres_again(settings, &pricer, (snapshot, tables), &job, variant, again);
         let mut terms = terms(&pricer, &job, variant, tres);
         if settings.quirks.keeps_term_of_first_qos && has_no_priority(tables, variant) {
-            // There the row keeps what the job's first QOS gave it.
+            // In this case the row keeps the term of the job's first QOS.
             terms.1 = None;
         }
         let out = ffi::shim_factors_row {
@@ -241,9 +243,10 @@ fn has_no_priority(tables: &Tables, variant: Variant) -> bool {
     qos.is_some_and(|qos| qos.priority == 0)
 }
 
-/// Stock starts from the weighted terms of the job's own partition, recomputes what the other
-/// partition has a count for, and then weights all of them: those that it left, once more.
-/// Under `compat=slurm` the weights of these go into `again`, where there is 0 for each.
+/// Stock starts with the weighted terms of the job's own partition, recomputes those TRES that the
+/// other partition counts, and then applies the weights to all of them, for the second time to
+/// those not recomputed. Under `compat=slurm` the weights of these go into `again`, which has 0 for
+/// the others.
 fn stock_tres_again(
     settings: &Settings,
     pricer: &Pricer,
@@ -270,7 +273,7 @@ fn stock_tres_again(
     }
 }
 
-/// Terms of one variant: partition, QOS if it has one of its own, and TRES.
+/// Terms of one variant: partition, QOS if it has its own, and TRES.
 fn terms(pricer: &Pricer, job: &Job, variant: Variant, tres: &mut [f64]) -> (f64, Option<f64>) {
     let base = pricer.price_set(&Job {
         direct: false,

@@ -1,8 +1,8 @@
 //! Effective usage of one association, computed on demand.
 //!
-//! Outside Fair Tree, stock computes accounts in its passes and leaves users as "not computed
-//! yet", until one of their jobs is priced or sshare asks. So what a user's number is depends on
-//! when it was asked for: his own usage is of that moment, that of the accounts above him of the
+//! Outside Fair Tree, stock computes accounts in its passes and leaves users as "not computed yet"
+//! until one of their jobs is priced, or sshare reads them. So a user's number depends on the time
+//! of that request: the user's own usage is of that moment, that of the accounts above is of the
 //! last pass. `compat=slurm` does the same; documented passes compute all users.
 
 use crate::compat::Compat;
@@ -14,8 +14,9 @@ use crate::slurm::state::settings::{RELEASE, Settings};
 use crate::tree::Shares;
 use std::ffi::c_void;
 
-/// Fills in normalised and effective usage of an association. Stock does so under Fair Tree, too,
-/// where a change of `PriorityFlags` has left an association open; the number is classic then.
+/// Computes normalised and effective usage of an association and writes them into its record. Stock
+/// also does so under Fair Tree if an association is still not computed after a change of
+/// `PriorityFlags`; the number is classic then.
 ///
 /// # Safety
 /// `assoc` is slurmctld's association; the caller holds at least the read lock of associations.
@@ -27,7 +28,7 @@ pub(in crate::slurm) unsafe fn compute(settings: &Settings, assoc: *mut c_void) 
         return;
     }
     let norm = Standing::norm_usage(number(usage.usage_raw), number(usage.root_usage_raw));
-    // It is part of its own level, whose usage is added up next.
+    // It is part of its own level, whose usage is summed next.
     // SAFETY: the caller's promise.
     unsafe { ffi::shim_assoc_write_usage(assoc, usage.usage_efctv, host::shim_extended(norm)) }
     let (ranking, compat) = (settings.config.ranking(), settings.config.compat);
@@ -63,8 +64,8 @@ fn standing(usage: &ffi::shim_assoc_usage) -> Standing {
     }
 }
 
-/// The factor of a job's association as its records have it; effective usage is computed now if
-/// it was not computed before. `None`: the job has no association.
+/// Factor of a job's association from its records; effective usage is computed now if it was not
+/// computed before. `None`: the job has no association.
 ///
 /// # Safety
 /// `job` is slurmctld's job record; the caller holds the job lock.
@@ -88,7 +89,7 @@ pub(in crate::slurm) unsafe fn fs_factor(settings: &Settings, job: *const c_void
     Some(classic_factor(number(usage.usage_efctv), shares, dampening))
 }
 
-/// `2^(-(usage / shares) / dampening)`, 0 without shares.
+/// `2^(-(usage / shares) / dampening)`; 0 without shares.
 pub(in crate::slurm) fn classic_factor(usage: Extended, shares: Extended, dampening: u16) -> f64 {
     stock_factor(
         host::math(),

@@ -1,4 +1,4 @@
-//! What slurmctld and sshare call, and what is asked for between passes.
+//! Hooks called by slurmctld and sshare, and computations between passes.
 //!
 //! | module | noun |
 //! |---|---|

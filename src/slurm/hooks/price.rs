@@ -1,4 +1,4 @@
-//! One job's price between passes: submitted, updated, released.
+//! Prices one job between passes: when it is submitted, updated or released.
 
 use super::lazy_usage;
 use crate::order::OrderError;
@@ -15,7 +15,7 @@ use crate::slurm::state::settings::Settings;
 use crate::tree::AssocIndex;
 use std::ffi::c_void;
 
-/// Why a job keeps the priority it has.
+/// Reason why a job keeps its priority.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::slurm) enum PriceError {
     #[error(transparent)]
@@ -28,7 +28,7 @@ pub(in crate::slurm) enum PriceError {
     NoDetails,
 }
 
-/// The priority of a job now; its factors are written into the record.
+/// Computes the present priority of a job, and writes its factors into the record.
 ///
 /// # Safety
 /// `job` is slurmctld's job record, and the caller holds the job write lock.
@@ -37,10 +37,10 @@ pub(in crate::slurm) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<
     // SAFETY: the caller's promise.
     let assoc_id = unsafe { ffi::shim_job_prefetch(job) };
     let settings = plugin.settings();
-    // SAFETY: the caller's promise; a site factor plugin is loaded, if only the empty one.
+    // SAFETY: the caller's promise; a site factor plugin is loaded, even if it is the empty one.
     unsafe { ffi::shim_site_set(job) }
     let mut scratch = plugin.scratch();
-    // Found while the rest is on its way.
+    // Looked up while the other data is being prefetched.
     scratch.published = match settings.quirks.reads_records {
         true => None,
         false => plugin
@@ -85,7 +85,7 @@ unsafe fn set_with(
         // SAFETY: the caller's promise.
         let classic = unsafe { recorded_factor(settings, job) };
         if let (Some(assoc), Some(classic)) = (tables.job_tables.assocs.first_mut(), classic) {
-            // Under Fair Tree the record has the factor, and asking was all.
+            // Under Fair Tree the record has the factor, and the request alone was needed.
             if settings.is_stock_classic() {
                 assoc.fs_factor = classic;
             }
@@ -136,7 +136,7 @@ unsafe fn set_with(
     Ok(priced.priority)
 }
 
-/// The factor of a job's association as its record keeps it; `None`: the job has no association.
+/// Factor of a job's association in its record; `None`: the job has no association.
 ///
 /// # Safety
 /// As [`set`].
@@ -150,7 +150,7 @@ unsafe fn recorded_factor(settings: &Settings, job: *mut c_void) -> Option<f64> 
     unsafe { lazy_usage::fs_factor(settings, job) }
 }
 
-/// Tables that hold what one job refers to, its association at position 0.
+/// Fills tables with the data to which one job refers; its association is at position 0.
 ///
 /// # Safety
 /// As [`set`].
@@ -192,7 +192,7 @@ unsafe fn one_job(
             _ => plugin.published.read().factor_of(own.id),
         };
         if fs_factor.is_none() {
-            // It is new: who is above it decides.
+            // The association is new: its ancestors decide.
             want.ancestors = true;
             // SAFETY: the caller's promise.
             unsafe { snapshot.take_waiting_job(&want, job) }?;

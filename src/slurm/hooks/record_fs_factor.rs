@@ -1,12 +1,12 @@
-//! The classic fair-share factor in the association's record, where slurmctld and sshare look for
-//! it from 25.11 on. Before, they asked the plugin for a formula (see `calc_fs_factor`).
+//! The classic fair-share factor in the association's record, from which slurmctld and sshare read
+//! it from 25.11 on. Before, they called the plugin for a formula (see `calc_fs_factor`).
 //!
-//! Stock of these releases also prices jobs with what the record keeps: an association that has
-//! just been added counts as 0 until a pass has reached it, and `FairShareDampeningFactor` shows
-//! one pass late. At the end of each pass, also of one that prices nothing, stock writes the factor of
-//! each job's association once more, from what is known of it then: 0 where nobody has asked in this
-//! pass. `compat=slurm` does the same. Source: `_get_fairshare_priority`, `_set_assoc_fs_factor` and
-//! `_set_non_fair_tree_fs_factor` of 25.11.
+//! Stock of these releases also prices jobs with the factor in the record: a new association counts
+//! as 0 until a pass has reached it, and a change of `FairShareDampeningFactor` takes effect one
+//! pass late. At the end of each pass, even if it prices nothing, stock writes the factor of each
+//! job's association again, from the data known at that time: 0 if the factor was not requested in
+//! this pass. `compat=slurm` does the same. Source: `_get_fairshare_priority`,
+//! `_set_assoc_fs_factor` and `_set_non_fair_tree_fs_factor` of 25.11.
 
 use super::lazy_usage;
 use crate::extended::Extended;
@@ -15,18 +15,18 @@ use crate::slurm::runtime::host::{self, ffi};
 use crate::slurm::state::settings::Settings;
 use std::ffi::c_void;
 
-/// True where stock of the release that is followed prices with the factor in the record.
+/// Returns true if stock of the release that is followed prices with the factor in the record.
 pub(in crate::slurm) fn prices(settings: &Settings) -> bool {
     let facts = settings.config.compat.facts();
     facts.is_some_and(|facts| facts.prices_from_record)
 }
 
-/// The end of a pass of stock: the factor of each job's association, whatever the job's state.
+/// End of a pass of stock: writes the factor of each job's association, whatever the job's state.
 /// Stock takes no lock here.
 pub(in crate::slurm) fn write_of_jobs(settings: &Settings) {
     extern "C" fn write_one(settings: *mut c_void, assoc: *mut c_void) {
-        // SAFETY: the settings outlive the walk below, and nobody changes them; the association is
-        // slurmctld's, under the lock that the walk is under.
+        // SAFETY: the settings outlive the walk below, and are not changed during it; the
+        // association is slurmctld's, under the lock of the walk.
         unsafe { write(&*settings.cast::<Settings>(), assoc) }
     }
     let Some(_jobs) = host::JobsReadLock::lock_unless_ending() else {
@@ -38,8 +38,8 @@ pub(in crate::slurm) fn write_of_jobs(settings: &Settings) {
     unsafe { ffi::shim_each_job_assoc(Some(write_one), context) }
 }
 
-/// Puts the factor that follows from usage and shares into the record. Where it does not follow
-/// from these alone, the record has it from the pass.
+/// Writes the factor that follows from usage and shares into the record. If it does not follow from
+/// these alone, the pass has already written it.
 ///
 /// # Safety
 /// `assoc` is slurmctld's association; the caller holds at least the read lock of associations.
@@ -66,8 +66,8 @@ pub(in crate::slurm) unsafe fn write(settings: &Settings, assoc: *mut c_void) {
     }
 }
 
-/// The factor that a job's association keeps, computed now if it was not computed since the
-/// last pass. `None`: the job has no association.
+/// Factor in the record of a job's association, computed now if it was not computed since the last
+/// pass. `None`: the job has no association.
 ///
 /// # Safety
 /// `job` is slurmctld's job record; the caller holds the job lock.

@@ -13,10 +13,10 @@ use crate::usage::window::{
 };
 use std::sync::Arc;
 
-/// What slurmctld counts as billing, in its list of TRES.
+/// Name of the billing TRES in slurmctld's list of TRES.
 const BILLING: &str = "billing";
 
-/// What nobody is charged for.
+/// The TRES that is not charged.
 const ENERGY: &str = "energy";
 
 /// All numbers of usage of an association or a QOS.
@@ -52,22 +52,22 @@ impl Numbers {
     }
 }
 
-/// Where a TRES of the host stands.
+/// Place of a host's TRES in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Billing,
-    /// In the ledger's columns.
+    /// A column of the ledger.
     Tres(usize),
     Nowhere,
 }
 
-/// The ledger of one tree of leaves that pay, and the host's TRES.
+/// The ledger of one tree whose leaves are charged, and the host's TRES.
 #[derive(Debug)]
 pub(super) struct Book {
     tree: Arc<Tree>,
     ledger: WindowLedger,
     places: Vec<Place>,
-    /// Whose usage may be another one since this was last asked.
+    /// Nodes whose usage may have changed since the last query.
     touched: Changed,
 }
 
@@ -76,12 +76,12 @@ fn columns(tres: &[String]) -> Result<Columns, WindowError> {
     let counted = tres
         .iter()
         .filter(|name| *name != BILLING && *name != ENERGY);
-    // Nobody has so many; those beyond are not counted.
+    // No site has this many; those beyond the limit are not counted.
     Columns::new(counted.take(Columns::MAX_TRES).cloned())
 }
 
 impl Book {
-    /// Nothing used yet. `tres`: names of the host's TRES.
+    /// An empty book. `tres`: names of the host's TRES.
     pub(super) fn new(
         tree: &Arc<Tree>,
         plan: &LedgerPlan,
@@ -115,7 +115,7 @@ impl Book {
         &self.tree
     }
 
-    /// Goes on where a history ended. `place`: the position of a name.
+    /// Continues from the end of a history. `place`: returns the position of a name.
     pub(super) fn restore(
         &mut self,
         history: History,
@@ -141,7 +141,7 @@ impl Book {
         Ok(book)
     }
 
-    /// Takes over another tree. `place`: of names that were in no tree.
+    /// Changes to a different tree. `place`: returns the positions of names that were in no tree.
     pub(super) fn follow(
         &mut self,
         tree: &Arc<Tree>,
@@ -153,7 +153,7 @@ impl Book {
         self.ledger.place_again(tree, place);
     }
 
-    /// Takes over lengths, and plans of nodes.
+    /// Applies lengths, and plans of nodes.
     pub(super) fn take_plan(
         &mut self,
         plan: &LedgerPlan,
@@ -168,11 +168,12 @@ impl Book {
         ledger.set_plans(tree, plan.default, plans)
     }
 
-    /// Longer buckets. False: these do not fit into them, and stay.
+    /// Makes buckets longer. Returns false if the present buckets do not fit into the new ones;
+    /// they stay.
     pub(super) fn coarsen(&mut self, resolution_secs: u32) -> bool {
         let (tree, ledger) = (&*self.tree, &mut self.ledger);
         self.touched = Changed::All;
-        // The window must have room for one.
+        // The window must have room for at least one bucket.
         ledger.keep_at_least(resolution_secs.into());
         let length_secs = ledger.window().length_secs().max(resolution_secs.into());
         let set = ledger.set_length(tree, length_secs);
@@ -180,7 +181,7 @@ impl Book {
             .is_ok()
     }
 
-    /// Notes that everything in `[from, to)` is in the book.
+    /// Records that everything in `[from, to)` is in the book.
     pub(super) fn cover(&mut self, from: i64, to: i64) -> Result<(), WindowError> {
         self.ledger.cover(from, to)
     }
@@ -200,7 +201,7 @@ impl Book {
         match (self.ledger.take_changed(), &mut self.touched) {
             (Changed::Some(changed), Changed::Some(touched)) => {
                 touched.extend(changed);
-                // Nobody may ask.
+                // The list may never be queried.
                 if touched.len() > self.tree.len() {
                     self.touched = Changed::All;
                 }
@@ -210,12 +211,12 @@ impl Book {
         result
     }
 
-    /// What records are set to, by position.
+    /// Stores `held`, by position, as the values to which records are set.
     pub(super) fn written_as(&self, held: Vec<Held>) -> Written {
         Written::new(&self.tree, held)
     }
 
-    /// What records are set to that hold what the book says.
+    /// Values of records that hold exactly the book's numbers.
     pub(super) fn written(&self) -> Written {
         let mut held = vec![Held::default(); self.tree.len()];
         self.read(self.tree.parents_first(), |index, [usage, wall], _| {
@@ -225,14 +226,14 @@ impl Book {
         self.written_as(held)
     }
 
-    /// Whose numbers may be others since this was last asked, with all above them.
+    /// Nodes whose numbers may have changed since the last query, with all nodes above them.
     pub(super) fn take_touched(&mut self) -> Changed {
         let touched = std::mem::replace(&mut self.touched, Changed::Some(Vec::new()));
         touched.and_above(&self.tree)
     }
 
-    /// Tells all numbers of nodes: billing TRES-seconds and seconds, and TRES-seconds in the host's
-    /// order.
+    /// Reports all numbers of nodes: billing TRES-seconds and seconds, and TRES-seconds in the
+    /// host's order.
     pub(super) fn read(
         &self,
         nodes: &[AssocIndex],
@@ -251,7 +252,7 @@ impl Book {
         });
     }
 
-    /// What accounts have used themselves, without those below.
+    /// Use of accounts themselves, without the nodes below.
     pub(super) fn left_in_accounts(&self) -> Vec<(AssocIndex, Numbers)> {
         let left = self.ledger().left_in_accounts(&self.tree).into_iter();
         left.map(|(index, used)| (index, numbers_of(&self.places, &used)))
@@ -259,7 +260,7 @@ impl Book {
     }
 }
 
-/// A ledger that is being written to.
+/// A ledger that is being written.
 pub(super) struct Page<'a> {
     ledger: &'a mut WindowLedger,
     tree: &'a Tree,
@@ -271,7 +272,7 @@ impl Page<'_> {
         self.ledger
     }
 
-    /// The position of an association or a QOS; `None` for 0, which is none.
+    /// Position of an association or a QOS; `None` for id 0 (no association or QOS).
     pub(super) fn index_of(&self, id: AssocId) -> Option<AssocIndex> {
         self.tree.index_of(id).filter(|_| id != 0)
     }
@@ -280,30 +281,30 @@ impl Page<'_> {
         feed::is_open(self.ledger, run)
     }
 
-    /// Begins to be told of all runs.
+    /// Begins a round in which all runs are reported.
     pub(super) fn begin_round(&mut self) {
         self.ledger.begin_round();
     }
 
-    /// All runs have been told of: those that go on for the ledger and were not, or may not have been,
-    /// each once or more.
+    /// Ends the round. Returns the runs that continue in the ledger but were not reported, or may
+    /// not have been, each once or more.
     pub(super) fn end_round(&mut self) -> Vec<RunKey> {
         self.ledger.unmet_runs().map(feed::run_of).collect()
     }
 
-    /// The moment that the ledger stands at.
+    /// Present time of the ledger.
     pub(super) fn now(&self) -> i64 {
         self.ledger.now()
     }
 
     /// Moves the window to end at `now`, unless it ends later.
     pub(super) fn advance(&mut self, now: i64) {
-        // A moment that no ledger can stand at changes nothing.
+        // If the ledger cannot represent the time, nothing changes.
         let _ = self.ledger.advance(self.tree, now);
     }
 
-    /// Forgets what a node and those below used; runs stay known, with nothing, those that have ended up
-    /// to the moment that `goes_on` tells.
+    /// Forgets the use of a node and those below it. Runs stay known, with no use; a run that has
+    /// ended counts as charged up to the moment returned by `goes_on`.
     pub(super) fn reset(&mut self, index: AssocIndex, goes_on: impl Fn(RunKey) -> Option<i64>) {
         let goes_on = |id| goes_on(feed::run_of(id));
         self.ledger
@@ -316,14 +317,15 @@ impl Page<'_> {
         rate.expect("nothing is a rate")
     }
 
-    /// What a run uses per second, into a rate of this book.
+    /// Writes the use of a run per second into a rate of this book.
     pub(super) fn set_rate(&self, rate: &mut Rate, seen: &SeenRun<'_>) -> Result<(), WindowError> {
         let counts = self.places.iter().zip(&*seen.tres);
         let counts = counts.filter_map(|(place, count)| match place {
             Place::Tres(at) => Some((*at, *count)),
             Place::Billing | Place::Nowhere => None,
         });
-        // A running job never reduces usage. What is no number stays, and is refused.
+        // A running job never reduces usage. A rate that is not a number is kept here and refused
+        // later.
         let billing = match seen.billing < 0.0 {
             true => 0.0,
             false => seen.billing,
@@ -332,7 +334,7 @@ impl Page<'_> {
         columns.set_rate(rate, billing, seen.factor, counts)
     }
 
-    /// Charges what is new of a run, see [`feed::charge`].
+    /// Charges the uncharged part of a run, see [`feed::charge`].
     pub(super) fn charge(
         &mut self,
         to: (AssocIndex, Lane),
@@ -343,23 +345,23 @@ impl Page<'_> {
         feed::charge((self.ledger, self.tree), to, seen, not_before, rate)
     }
 
-    /// How often the clock was stopped, see [`WindowLedger::clock_stops`].
+    /// Number of times the clock was stopped, see [`WindowLedger::clock_stops`].
     pub(super) fn clock_stops(&self) -> u32 {
         self.ledger.clock_stops()
     }
 
-    /// Lets the clock charge no run.
+    /// Removes all runs from the clock.
     pub(super) fn stop_clock(&mut self) {
         self.ledger.stop_clock(self.tree);
     }
 
-    /// Charges all runs that the clock charges up to now.
+    /// Charges all runs of the clock up to now.
     pub(super) fn move_clock(&mut self) {
         self.ledger.move_clock();
     }
 
-    /// Lets the clock charge a run from now on to an association or a QOS; true where there is none. False:
-    /// it was not charged up to now at this rate.
+    /// Lets the clock charge a run from now on to an association or a QOS; returns true if there is
+    /// none to charge. Returns false if the run was not charged up to now at this rate.
     pub(super) fn clock_in(
         &mut self,
         (id, lane): (AssocId, Lane),
@@ -372,12 +374,12 @@ impl Page<'_> {
         feed::clock_in((self.ledger, self.tree), (leaf, lane), seen, rate)
     }
 
-    /// Lets the clock charge a run no more.
+    /// Removes a run from the clock.
     pub(super) fn clock_out(&mut self, run: RunKey) {
         feed::clock_out(self.ledger, self.tree, run);
     }
 
-    /// A run has ended and counts.
+    /// Closes a run that has ended and counts.
     pub(super) fn close(&mut self, run: RunKey) {
         self.clock_out(run);
         for part in feed::parts(self.ledger, run) {
@@ -385,7 +387,7 @@ impl Page<'_> {
         }
     }
 
-    /// A run has ended and does not count; tells what it had been charged, and to whom.
+    /// Removes a run that has ended and does not count; returns its charges and who was charged.
     pub(super) fn take_back(&mut self, run: RunKey) -> Vec<(AssocId, Numbers)> {
         let mut taken = Vec::new();
         for part in feed::parts(self.ledger, run) {
@@ -399,7 +401,7 @@ impl Page<'_> {
     }
 }
 
-/// Amounts of all columns as numbers of the host.
+/// Converts amounts of all columns to numbers of the host.
 fn numbers_of(places: &[Place], used: &[Used]) -> Numbers {
     let of = |at: usize| {
         let used = used.get(at);

@@ -1,4 +1,4 @@
-//! The ledgers of associations and of QOS, and what both are fed with.
+//! The ledgers of associations and of QOS, and how both are fed.
 
 use super::book::{Book, Numbers};
 use super::feeding::{Feeding, Remembered};
@@ -15,16 +15,17 @@ use crate::usage::window::{History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowE
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// No QOS has this id: it is that of the root above them.
+/// Id of the root above all QOS; no QOS has this id.
 const QOS_ROOT: u32 = u32::MAX;
 
-/// How long after the last pass an end is believed that the clock has stepped back behind.
+/// Maximum time after the last pass for an end reported before the clock stepped back; later ends
+/// are cut.
 const LATEST_END_SECS: i64 = 86_400;
 
-/// Where neither files nor settings say one, seconds.
+/// Bucket length if neither files nor settings have one, seconds.
 const USUAL_RESOLUTION_SECS: u32 = Window::DEFAULT_RESOLUTION_SECS as u32;
 
-/// Both ledgers, and what they have taken over of the host.
+/// Both ledgers, and their copies of host data.
 #[derive(Debug)]
 pub(super) struct Books {
     cluster: String,
@@ -36,23 +37,24 @@ pub(super) struct Books {
     plans: Vec<(AssocId, Plan)>,
     /// QOS with the flag NoDecay.
     no_decay: Vec<u32>,
-    /// What the records of QOS held after the last pass, by id; empty after one with another usage model. Those
-    /// of QOS with the flag NoDecay never have less before the next one, unless they are reset.
+    /// Values in the records of QOS after the last pass, by id; empty after a pass with a different
+    /// usage model. Records of QOS with the flag NoDecay never fall before the next pass, unless
+    /// they are reset.
     pub(super) qos_held: HashMap<u32, Held>,
-    /// Ends that the books have.
+    /// Ends that are already in the books.
     ended: HashMap<RunKey, Remembered, BuildNumberHasher>,
     /// Runs that the clock charges.
     steady: SteadyRuns,
-    /// What the last pass has set the records of associations and of QOS to.
+    /// Values to which the last pass set the records of associations and of QOS.
     pub(super) written: [Written; 2],
-    /// All that was used before this pass is to be forgotten.
+    /// True if all use before this pass must be forgotten.
     pub(super) is_cleared: bool,
-    /// What is to be taken out of the records of QOS with the flag NoDecay, which are charged as ever:
-    /// what runs were charged that do not count.
+    /// Amounts to subtract from the records of QOS with the flag NoDecay, which are charged as
+    /// usual: charges of runs that do not count.
     pub(super) taken_back: BTreeMap<u32, Numbers>,
-    /// No pass has been made with these books.
+    /// True if no pass has been made with these books.
     is_new: bool,
-    /// From when on the times are covered.
+    /// Start of the time covered without a gap.
     covered_from: Option<i64>,
 }
 
@@ -76,7 +78,7 @@ fn qos_tree(qos: &[SeenQos]) -> Arc<Tree> {
     Arc::new(tree.expect("a root and its children, each once"))
 }
 
-/// QOS are known by their ids.
+/// Name of a QOS in the ledger: its id.
 pub(super) fn qos_name(id: u32) -> LeafKey {
     LeafKey::new(&id.to_string(), "", "").expect("a number is a name")
 }
@@ -85,8 +87,8 @@ fn place_qos(tree: &Tree, key: &LeafKey) -> Option<AssocIndex> {
     tree.index_of(key.account().parse().ok()?)
 }
 
-/// The position of a name: its association, or else its account, which is what slurmctld makes of the
-/// use of users that are removed.
+/// Finds the position of a name: its association, or else its account, because slurmctld moves the
+/// use of removed users to their account.
 pub(super) fn placing<'a>(
     tree: &'a Tree,
     names: &'a HashMap<AssocId, LeafKey>,
@@ -104,8 +106,8 @@ pub(super) fn placing<'a>(
     }
 }
 
-/// Forgets what nodes used that were reset, or `all`, and those below them; tells which these are, by
-/// position. Runs that have ended, and may turn up once more, go on from `now`.
+/// Forgets the use of nodes that were reset (or of `all`) and of those below them; returns these
+/// nodes by position. Ended runs that may be reported again continue from `now`.
 fn reset(
     book: &mut Book,
     all: bool,
@@ -183,7 +185,7 @@ impl Books {
             qos,
             names,
             plan: LedgerPlan {
-                // Not taken over yet.
+                // Not applied yet.
                 default: Plan::Window,
                 accounts: Vec::new(),
                 length_secs: None,
@@ -202,7 +204,7 @@ impl Books {
         })
     }
 
-    /// The name of an association. One that nobody has heard of was removed just now.
+    /// Name of an association. An unknown one was removed just now.
     pub(super) fn name(&self, id: AssocId) -> LeafKey {
         let known = self.names.get(&id).cloned();
         known.unwrap_or_else(|| {
@@ -210,10 +212,10 @@ impl Books {
         })
     }
 
-    /// Takes over trees, TRES and plans.
+    /// Applies changes of trees, TRES and plans.
     pub(super) fn follow(&mut self, site: &SeenSite<'_>, complaints: &mut LedgerComplaints) {
         if !Arc::ptr_eq(self.assocs.tree(), site.tree) {
-            // Names of those that are gone stay: what they used moves to their account.
+            // Names of removed associations are kept: their use moves to their account.
             self.names.extend((site.names)());
             let place = placing(site.tree, &self.names);
             self.assocs.follow(site.tree, place);
@@ -309,16 +311,16 @@ impl Books {
         self.is_new = false;
     }
 
-    /// The moment up to which a pass at `now` feeds the ledgers: the latest one of the reported ends, where
-    /// the clock has stepped back since, and at most [`LATEST_END_SECS`] after the last pass.
+    /// End of the time that a pass at `now` feeds: normally `now`; after a step back of the clock,
+    /// the latest reported end, but at most [`LATEST_END_SECS`] after the last pass.
     fn moment(&self, now: i64, ended: &[SeenRun<'_>]) -> i64 {
         let latest = self.assocs.ledger().now().saturating_add(LATEST_END_SECS);
         let ends = ended.iter().map(|seen| seen.until.min(latest));
         ends.fold(now, i64::max)
     }
 
-    /// Forgets what an administrator has reset, and what `PriorityUsageResetPeriod` has; tells which
-    /// associations and QOS that is, by position.
+    /// Applies resets by an administrator and by `PriorityUsageResetPeriod`; returns the
+    /// associations and QOS that were reset, by position.
     fn resets(&mut self, site: &SeenSite<'_>) -> [Vec<bool>; 2] {
         let all = std::mem::take(&mut self.is_cleared);
         let of_assocs = self.reset_assocs(site, all);
@@ -332,7 +334,7 @@ impl Books {
                 if !seen.no_decay {
                     return before.was_reset(&qos_tree, index, |_| seen.held);
                 }
-                // The records of these are not set.
+                // The records of these QOS are not set by passes.
                 let held = held_before.get(&seen.id).copied();
                 (seen.held.zip(held)).is_some_and(|(now, before)| now.is_less_than(before))
             })
@@ -341,8 +343,8 @@ impl Books {
         [of_assocs, of_qos]
     }
 
-    /// The same of associations alone, in a pass that has fed the books: what it charged them is
-    /// forgotten, too.
+    /// The same for associations only, in a pass that has already fed the books: what this pass
+    /// charged them is forgotten, too.
     pub(super) fn take_resets(&mut self, site: &SeenSite<'_>) {
         self.reset_assocs(site, false);
     }
@@ -350,8 +352,8 @@ impl Books {
     fn reset_assocs(&mut self, site: &SeenSite<'_>, all: bool) -> Vec<bool> {
         let before = std::mem::take(&mut self.written[0]);
         let tree = Arc::clone(self.assocs.tree());
-        // With all of them asked nevertheless, a pass of 45 ms takes 0.35 ms more with 50,000 users (samples of passes
-        // of the bench host).
+        // If all are checked nevertheless, a pass of 45 ms takes 0.35 ms more with 50,000 users
+        // (samples of passes of the bench host).
         if site.held.is_none() && !all {
             return vec![false; tree.len()];
         }
@@ -362,7 +364,7 @@ impl Books {
         reset(&mut self.assocs, all, is_reset, &self.ended, site.now)
     }
 
-    /// Changes both books, and reads what they say once afterwards.
+    /// Changes both books, and afterwards reads their results once.
     pub(super) fn feeding(
         &mut self,
         resets: &[Vec<bool>; 2],

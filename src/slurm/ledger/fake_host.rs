@@ -1,4 +1,5 @@
-//! A host of plain rows that feeds the ledger, and a naive one that keeps every second of every run.
+//! A host of plain rows that feeds the ledger, and a naive host that keeps every second of every
+//! run.
 
 use super::keeper::{Found, Keeper, LedgerComplaints, SeenQos, SeenSite};
 use super::plan::LedgerPlan;
@@ -24,16 +25,16 @@ pub(super) struct JobRecord {
     pub(super) cpus: u64,
     pub(super) start: i64,
     pub(super) end: Option<(i64, EndState)>,
-    /// slurmctld's own record of suspension.
+    /// slurmctld's own state of suspension.
     pub(super) suspended: bool,
     pub(super) suspend_time: i64,
     pub(super) ran_before: i64,
-    /// Every second in which it ran, and who pays for it: an association, and QOS.
+    /// Every second in which it ran, with the association and QOS that pay for it.
     pub(super) seconds: BTreeMap<i64, (AssocId, [u32; 2])>,
 }
 
 impl JobRecord {
-    /// It runs from one moment to another.
+    /// Runs from one moment to another.
     pub(super) fn run(&mut self, from: i64, to: i64) {
         let payers = (self.assoc, self.qos);
         self.seconds
@@ -48,15 +49,15 @@ pub(super) struct FakeHost {
     pub(super) qos: Vec<SeenQos>,
     pub(super) now: i64,
     pub(super) jobs: Vec<JobRecord>,
-    /// Reported ends that no pass has seen.
+    /// Reported ends that no pass has seen yet.
     pub(super) ended: Vec<SeenRun<'static>>,
-    /// What the records of associations hold, by position.
+    /// Values in the records of associations, by position.
     pub(super) records: Vec<f64>,
-    /// What they were set to.
+    /// Values to which they were set.
     pub(super) written: Vec<Extended>,
-    /// That of QOS, by id.
+    /// Values in the records of QOS, by id.
     pub(super) of_qos: HashMap<u32, f64>,
-    /// What would be on disk.
+    /// Files on disk.
     pub(super) files: Vec<(&'static str, Vec<u8>)>,
 }
 
@@ -98,7 +99,7 @@ pub(super) fn config(parameters: &str) -> Config {
     }
 }
 
-/// A record with this usage, whose wall time tells nothing else.
+/// A record with this usage; its wall time adds no information.
 pub(super) fn held_of(usage: Extended) -> Held {
     let wall = if usage.is_zero() { 0.0 } else { f64::INFINITY };
     Held { usage, wall }
@@ -205,7 +206,7 @@ impl FakeHost {
         }
     }
 
-    /// `reports`: slurmctld tells of the end.
+    /// `reports`: slurmctld reports the end.
     pub(super) fn end(&mut self, id: u32, state: EndState, reports: bool) {
         let now = self.now;
         let Some(job) = self.running(id) else {
@@ -218,7 +219,7 @@ impl FakeHost {
         if reports {
             let seen = self.seen(&job);
             self.ended.push(seen.clone());
-            // As happens after a restart, for jobs that are completing.
+            // This happens after a restart, for jobs that are completing.
             self.ended.push(seen);
         }
     }
@@ -227,7 +228,7 @@ impl FakeHost {
         self.tell(false)
     }
 
-    /// The same pass once more, as records turned out to be others when they were written.
+    /// The same pass again, because the records differed when they were written.
     pub(super) fn pass_again(&mut self) -> LedgerComplaints {
         self.tell(true)
     }
@@ -237,7 +238,7 @@ impl FakeHost {
         let plan = LedgerPlan::new(&self.config, &TimeZone::UTC);
         let tree = Arc::clone(&self.tree);
         let (records, written) = (self.records.clone(), self.written.clone());
-        // A record holds more digits than what the tests see of it.
+        // A record holds more digits than the tests see.
         let held = |index: AssocIndex| {
             let record = records[index.get()];
             let set = written.get(index.get()).copied();
@@ -293,7 +294,7 @@ impl FakeHost {
         self.ended.clear();
         self.files = self.keeper.files().unwrap();
         if self.config.usage() == UsageModel::HalfLife {
-            // Records are not set to what the ledger says.
+            // Records are not set to the numbers of the ledger.
             return complaints;
         }
         let mut usage = vec![Extended::ZERO; self.tree.len()];
@@ -325,13 +326,13 @@ impl FakeHost {
         complaints
     }
 
-    /// A kill and a new start: what no pass has saved is gone, but for the records of jobs.
+    /// A kill and a new start: data that no pass has saved is lost, except the records of jobs.
     pub(super) fn restart(&mut self) {
         self.keeper = Keeper::default();
         self.ended.clear();
     }
 
-    /// What a naive host finds for an association: billing TRES-seconds since `from`.
+    /// Use that a naive host finds for an association: billing TRES-seconds since `from`.
     pub(super) fn naive(&self, from: i64, pays: impl Fn(AssocId, [u32; 2]) -> bool) -> f64 {
         let counts = self.config.counts();
         let counts = crate::usage::Outcomes::from(counts);

@@ -1,18 +1,18 @@
-//! A seen run as charges of a ledger.
+//! Converts a seen run to charges in a ledger.
 
 use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::window::{Rate, RunId, WindowError, WindowLedger};
 
-/// Parts of one run that were charged to different leaves are runs of their own in the ledger: the
-/// number of the part stands above all times.
+/// Parts of one run that were charged to different leaves are separate runs in the ledger: the
+/// number of the part is in the bits above the start time.
 const PART: u32 = 40;
 
-/// Nobody moves a running job to another association more often.
+/// Maximum number of parts: no running job is moved to other associations more often.
 const MOST_PARTS: i64 = 1 << 10;
 
-/// Who pays for a run: where several do, each has a lane of its own.
+/// Payer of a run: if there are several, each has its own lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// The association, or the job's QOS.
@@ -38,15 +38,15 @@ pub(super) fn run_of(id: RunId) -> RunKey {
     (id.job, id.run & ((1 << PART) - 1))
 }
 
-/// What a ledger knows of a run that goes on.
+/// State of a continuing run in a ledger.
 struct Charged {
-    /// How many parts it has.
+    /// Number of its parts.
     parts: i64,
     secs: i64,
     until: i64,
 }
 
-/// Meets all parts of a run.
+/// Visits all parts of a run.
 fn meet(ledger: &mut WindowLedger, tree: &Tree, run: RunKey, lane: Lane) -> Charged {
     let mut charged = Charged {
         parts: 0,
@@ -65,18 +65,19 @@ fn meet(ledger: &mut WindowLedger, tree: &Tree, run: RunKey, lane: Lane) -> Char
     charged
 }
 
-/// Does the ledger know this run, and goes it on?
+/// Returns true if the ledger knows this run and it continues.
 pub(super) fn is_open(ledger: &WindowLedger, run: RunKey) -> bool {
     let known = |lane| ledger.charged_until(part(run, lane, 0)).is_some();
     known(Lane::First) || known(Lane::Second)
 }
 
-/// Charges what is new of a run to a leaf, nothing of the time before the moment `not_before`; tells from
-/// which moment on it is charged, the end where nothing is new. Moments are seconds since 1970. Time that the run was suspended is not charged: what it ran since it was charged last counts as
-/// the latest part of that time, so that within one pass it may stand too late, and the whole is exact.
+/// Charges the uncharged part of a run, from `not_before`, to a leaf; returns the start of the
+/// charged time, or its end if nothing was uncharged. Times are seconds since 1970. Suspended time
+/// is not charged: the time that the job ran since the last charge is taken from the end of that
+/// interval. So it may be placed too late within one pass, but the total is exact.
 ///
 /// # Errors
-/// Those of [`WindowLedger::charge`]; nothing was charged then.
+/// Those of [`WindowLedger::charge`]; nothing is charged on error.
 pub(super) fn charge(
     (ledger, tree): (&mut WindowLedger, &Tree),
     (leaf, lane): (AssocIndex, Lane),
@@ -103,8 +104,8 @@ pub(super) fn charge(
     Ok(from)
 }
 
-/// Lets the clock charge a run that has been charged at this rate up to now, all of it to one leaf, and for no
-/// longer than it ran; see [`WindowLedger::clock_in`].
+/// Lets the clock charge a run that has been charged at this rate up to now, all of it to one leaf,
+/// and for no longer than it ran; see [`WindowLedger::clock_in`].
 pub(super) fn clock_in(
     (ledger, tree): (&mut WindowLedger, &Tree),
     (leaf, lane): (AssocIndex, Lane),
@@ -116,14 +117,14 @@ pub(super) fn clock_in(
     charged.is_some_and(|secs| secs <= seen.ran_secs) && ledger.clock_in(tree, leaf, run, rate)
 }
 
-/// Lets the clock charge a run no more.
+/// Removes a run from the clock.
 pub(super) fn clock_out(ledger: &mut WindowLedger, tree: &Tree, run: RunKey) {
     for lane in [Lane::First, Lane::Second] {
         ledger.clock_out(tree, part(run, lane, 0));
     }
 }
 
-/// All that a run was charged, lane by lane and part by part.
+/// All charges of a run, lane by lane and part by part.
 pub(super) fn parts(ledger: &WindowLedger, run: RunKey) -> Vec<RunId> {
     let mut parts = Vec::new();
     for lane in [Lane::First, Lane::Second] {

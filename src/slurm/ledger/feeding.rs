@@ -1,4 +1,4 @@
-//! Runs on their way into both ledgers.
+//! Feeds runs into both ledgers.
 
 use super::book::{Numbers, Page};
 use super::feed::Lane;
@@ -13,46 +13,48 @@ use crate::usage::{EndState, Outcomes};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// For so many passes, and for so many seconds, an end is remembered, so that it counts once however often
-/// it is seen. Meanwhile the ledgers have the run as one that goes on, also in their files: a slurmctld
-/// that is killed may have forgotten the end, and takes the run up again.
+/// An end is remembered for this many passes and this many seconds, so that it counts once however
+/// often it is reported. Until then the run continues in the ledgers, also in their files: a
+/// slurmctld that is killed may have forgotten the end, and resumes the run.
 const REMEMBERED_PASSES: u32 = 3;
 const REMEMBERED_SECS: i64 = 60;
 
-/// For how long an end is remembered yet.
+/// Remaining time for which an end is remembered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remembered {
     passes: u32,
     until: i64,
 }
 
-/// What a pass, or the end of the plugin, feeds.
+/// Input and state of a pass, or of the end of the plugin.
 pub(super) struct Feeding<'a, 'b, 'c> {
     pub(super) assocs: &'a mut Page<'b>,
     pub(super) qos: &'a mut Page<'c>,
-    /// By position: use up to now is forgotten, of associations and of QOS; empty: of none.
+    /// By position, for associations and for QOS: true if use up to now is forgotten. Empty: for
+    /// none.
     pub(super) resets: &'a [Vec<bool>; 2],
     pub(super) counts: &'a Outcomes,
     pub(super) no_decay: &'a [u32],
-    /// Ends that the ledgers have.
+    /// Ends that are already in the ledgers.
     pub(super) ended: &'a mut HashMap<RunKey, Remembered, BuildNumberHasher>,
     pub(super) taken_back: &'a mut BTreeMap<u32, Numbers>,
-    /// Those that the clock charges.
+    /// Runs charged by the clock.
     pub(super) steady: &'a mut SteadyRuns,
-    /// That of the run that is charged, so that none is allocated for each; and of one that costs nothing.
+    /// Scratch rate for the run being charged, which saves an allocation per run; and the rate of a
+    /// run that costs nothing.
     pub(super) rate: Rate,
     pub(super) no_rate: Rate,
     pub(super) complaints: &'a mut LedgerComplaints,
 }
 
 impl Feeding<'_, '_, '_> {
-    /// Moves both ledgers to a moment, before what comes up to then.
+    /// Advances both ledgers to a moment, before events up to then are added.
     pub(super) fn advance(&mut self, now: i64) {
         self.assocs.advance(now);
         self.qos.advance(now);
     }
 
-    /// Takes ends that were reported.
+    /// Adds reported ends.
     pub(super) fn take_ended(&mut self, ended: &[SeenRun<'_>]) {
         for seen in ended {
             if !self.ended.contains_key(&seen.run) {
@@ -61,11 +63,11 @@ impl Feeding<'_, '_, '_> {
         }
     }
 
-    /// Takes all runs that are there. `before`: when the ledgers, of associations and of QOS, were fed
-    /// last; where one was damaged, that was earlier.
+    /// Adds all existing runs. `before`: last time the ledgers of associations and of QOS were fed;
+    /// earlier for a ledger that was damaged.
     pub(super) fn take_rows(&mut self, rows: &[SeenRun<'_>], before: [i64; 2]) {
         let (mut is_steady, others) = self.move_clock(rows);
-        // What was reset costs nothing in this pass.
+        // In this pass reset nodes are charged at rate 0, so the clock must not be used.
         let may_clock = !self.resets.iter().flatten().any(|is_reset| *is_reset);
         self.assocs.begin_round();
         self.qos.begin_round();
@@ -86,7 +88,7 @@ impl Feeding<'_, '_, '_> {
         }
     }
 
-    /// Ends those of `open` that are gone, and nobody has told of their end.
+    /// Ends runs in `open` that no longer exist and whose end was not reported.
     fn end_gone(&mut self, mut open: Vec<RunKey>, rows: &[SeenRun<'_>]) {
         let there: HashSet<RunKey> = rows.iter().map(|seen| seen.run).collect();
         let jobs: HashSet<u32> = rows.iter().map(|seen| seen.run.0).collect();
@@ -94,14 +96,14 @@ impl Feeding<'_, '_, '_> {
         open.sort_unstable();
         open.dedup();
         for run in open {
-            // A job that runs again was requeued; of others nothing is known.
+            // A job that runs again was requeued; for others the outcome is unknown.
             let counts = !jobs.contains(&run.0) || self.counts.counts(EndState::Requeued, 0);
             self.end(run, counts);
         }
     }
 
-    /// Charges all runs of which nothing is new but the time; tells which of `rows` these are, and the positions
-    /// of the others.
+    /// Charges all runs for which only time has passed. Returns true for each of these in `rows`,
+    /// and the positions of the others.
     fn move_clock(&mut self, rows: &[SeenRun<'_>]) -> (Vec<bool>, Vec<u32>) {
         let (now, stops) = (self.assocs.now(), self.clock_stops());
         if !self.steady.is_of(stops) {
@@ -125,9 +127,9 @@ impl Feeding<'_, '_, '_> {
         [self.assocs.clock_stops(), self.qos.clock_stops()]
     }
 
-    /// True: it goes on, and all have charged it.
+    /// Returns true if the run continues and all payers have been charged.
     fn take_row(&mut self, seen: &SeenRun<'_>, before: [i64; 2]) -> bool {
-        // A ledger that had its end has forgotten it.
+        // A ledger that contained this end has forgotten it.
         let is_over = |fed: i64| seen.end.is_some() && seen.until <= fed;
         let wants = [
             !is_over(before[0]) || self.assocs.is_open(seen.run),
@@ -136,7 +138,8 @@ impl Feeding<'_, '_, '_> {
         wants != [false; 2] && self.take(seen, wants)
     }
 
-    /// Lets the clock charge a run that goes on and was charged just now. False where it may not.
+    /// Lets the clock charge a continuing run that was charged just now. Returns false if it
+    /// cannot.
     fn clock_in(&mut self, seen: &SeenRun<'_>) -> bool {
         if [self.assocs.now(), self.qos.now()] != [seen.until; 2] {
             return false;
@@ -154,7 +157,7 @@ impl Feeding<'_, '_, '_> {
         is_in
     }
 
-    /// A pass is over: forgets ends that were remembered for long enough.
+    /// Ends a pass: forgets ends that were remembered long enough.
     pub(super) fn forget_ends(&mut self) {
         let now = self.assocs.now();
         let (assocs, qos) = (&mut *self.assocs, &mut *self.qos);
@@ -169,7 +172,8 @@ impl Feeding<'_, '_, '_> {
         });
     }
 
-    /// `wants`: which ledgers, of associations and of QOS, take it. True: it goes on, and all have charged it.
+    /// `wants`: true for each ledger, of associations and of QOS, that must add the run. Returns
+    /// true if the run continues and all payers have been charged.
     fn take(&mut self, seen: &SeenRun<'_>, wants: [bool; 2]) -> bool {
         let charged = self.charge(seen, wants);
         let goes_on = charged.is_ok() && seen.end.is_none() && wants == [true; 2];
@@ -186,9 +190,9 @@ impl Feeding<'_, '_, '_> {
         goes_on
     }
 
-    /// Charges a run to all who pay and want it; tells of the first who could not be charged.
+    /// Charges a run to all payers in the wanted ledgers; returns the first error.
     fn charge(&mut self, seen: &SeenRun<'_>, wants: [bool; 2]) -> Result<(), WindowError> {
-        // The columns of both ledgers are those of the host's TRES.
+        // Both ledgers have the same columns: the host's TRES.
         self.assocs.set_rate(&mut self.rate, seen)?;
         let rates = [&self.rate, &self.no_rate];
         let [of_assocs, of_qos] = self.resets;
@@ -204,7 +208,8 @@ impl Feeding<'_, '_, '_> {
             let from = *first.as_ref().unwrap_or(&i64::MIN);
             charged = charged.and(first);
             if partition_qos != job_qos {
-                // A partition may have got its QOS when the run had been charged for a while.
+                // A partition may have been given its QOS after the run had been charged for a
+                // while.
                 let to = (partition_qos, Lane::Second);
                 let book = (&mut *self.qos, of_qos.as_slice());
                 charged = charged.and(charge(book, to, seen, from, rates));
@@ -237,8 +242,9 @@ impl Feeding<'_, '_, '_> {
     }
 }
 
-/// Charges a run to one who pays, if there is one; tells from when on, the beginning of time without.
-/// `rates`: its own, and that of one that costs nothing, but is remembered.
+/// Charges a run to one payer, if there is one; returns the start of the charged time, or
+/// `i64::MIN` without a payer. `rates`: the run's own rate, and the rate of a run that costs
+/// nothing but is remembered.
 fn charge(
     (page, resets): (&mut Page<'_>, &[bool]),
     (id, lane): (AssocId, Lane),

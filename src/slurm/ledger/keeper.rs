@@ -1,4 +1,4 @@
-//! The ledgers of associations and of QOS, from pass to pass.
+//! Keeps the ledgers of associations and of QOS from pass to pass.
 
 use super::book::Numbers;
 use super::books::{Books, placing, qos_name};
@@ -13,17 +13,17 @@ use crate::usage::window::{Changed, History, LeafKey, OWN_FILE, QOS_FILE, Window
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a pass knows of a QOS.
+/// Data of a QOS that a pass needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::slurm) struct SeenQos {
     pub(in crate::slurm) id: u32,
-    /// The flag NoDecay: its usage is for ever.
+    /// True for the flag NoDecay: its usage never decays.
     pub(in crate::slurm) no_decay: bool,
-    /// What its record has; `None`: no number.
+    /// Values in its record; `None` if they are not numbers.
     pub(in crate::slurm) held: Option<Held>,
 }
 
-/// What a pass knows of the host, besides runs.
+/// Host data that a pass needs, except runs.
 pub(in crate::slurm) struct SeenSite<'a> {
     pub(in crate::slurm) cluster: &'a str,
     pub(in crate::slurm) tree: &'a Arc<Tree>,
@@ -34,66 +34,66 @@ pub(in crate::slurm) struct SeenSite<'a> {
     pub(in crate::slurm) plan: &'a LedgerPlan,
     /// Plans of accounts.
     pub(in crate::slurm) plans: &'a [(AssocId, Plan)],
-    /// What the record of this association has; `None`: no number. No function: records have what they were
-    /// set to last, and what was charged since.
+    /// Returns the values in this association's record; `None` if they are not numbers. Without
+    /// a function, records have the values last set plus the charges since then.
     pub(in crate::slurm) held: Option<&'a dyn Fn(AssocIndex) -> Option<Held>>,
-    /// Names of the associations; asked when the tree is another one.
+    /// Names of the associations; called if the tree is different.
     pub(in crate::slurm) names: &'a dyn Fn() -> HashMap<AssocId, LeafKey>,
 }
 
-/// What the files of the ledgers held.
+/// Content of the ledgers' files.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct Found {
     pub(in crate::slurm) assocs: Option<History>,
     pub(in crate::slurm) qos: Option<History>,
-    /// No other plugin has made passes since.
+    /// True if no other plugin has made passes since.
     pub(in crate::slurm) continues: bool,
 }
 
-/// What a pass could not do: the first of a kind, and how many more.
+/// Problems of a pass: the first of each kind, and the number of others.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct LedgerComplaints {
     pub(in crate::slurm) refused: Option<(RunKey, WindowError, usize)>,
     pub(in crate::slurm) lines: Vec<String>,
 }
 
-/// How the record of a QOS changes.
+/// Change of a QOS record.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::slurm) struct QosChange {
     pub(in crate::slurm) id: u32,
-    /// The record keeps what it has, and these numbers are added; else they are what it has.
+    /// true: add these numbers to the record; false: overwrite it.
     pub(in crate::slurm) adds: bool,
     pub(in crate::slurm) numbers: Numbers,
 }
 
-/// The ledgers, once there are any.
+/// The ledgers, once they exist.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct Keeper {
     books: Option<Books>,
-    /// In the middle of something: after a panic the books are not worth keeping.
+    /// True during a change: after a panic the books are incomplete and are discarded.
     busy: bool,
-    /// All that the files have is to be forgotten, once they are read.
+    /// True if the content of the files must be forgotten once it is read.
     clears_found: bool,
 }
 
 impl Keeper {
-    /// Are there ledgers in memory?
+    /// Returns true if there are ledgers in memory.
     pub(in crate::slurm) fn is_open(&self) -> bool {
         self.books.is_some()
     }
 
-    /// Gives up what a panic may have left half done; the files have the rest.
+    /// Discards books that a panic may have left incomplete; the files are complete.
     pub(in crate::slurm) fn recover(&mut self) {
         if std::mem::take(&mut self.busy) {
             self.books = None;
         }
     }
 
-    /// One pass: the books take over what the host is like, advance, and are fed.
+    /// One pass: the books apply changes of the host, advance, and are fed.
     ///
-    /// `found`: what the files have, asked for if there are no books yet. `ended`: runs whose end was
-    /// reported since the last pass. `rows`: all runs that are there, ended ones as far as the
-    /// host remembers them.
+    /// `found`: returns the content of the files; called if there are no books yet. `ended`: runs
+    /// whose end was reported since the last pass. `rows`: all existing runs, including ended ones
+    /// that the host remembers.
     pub(in crate::slurm) fn pass(
         &mut self,
         site: &SeenSite<'_>,
@@ -122,8 +122,9 @@ impl Keeper {
         complaints
     }
 
-    /// The same pass once more, as associations turned out to be others when their records were written:
-    /// the books take over a tree, and what an administrator has reset. After [`Keeper::set_written`].
+    /// The same pass again, because associations differed when their records were written: the
+    /// books change to the new tree, and apply resets by an administrator. Call
+    /// [`Keeper::set_written`] first.
     pub(in crate::slurm) fn pass_again(&mut self, site: &SeenSite<'_>) -> LedgerComplaints {
         let mut complaints = LedgerComplaints::default();
         self.busy = true;
@@ -135,7 +136,7 @@ impl Keeper {
         complaints
     }
 
-    /// Ends that come after the last pass, when the plugin stops.
+    /// Adds ends after the last pass, when the plugin stops.
     pub(in crate::slurm) fn end(&mut self, ended: &[SeenRun<'_>]) {
         self.busy = true;
         if let Some(books) = &mut self.books {
@@ -151,7 +152,7 @@ impl Keeper {
         self.busy = false;
     }
 
-    /// All usage is reset: what was used until the next pass counts for nobody.
+    /// All usage is reset: nobody is charged for use until the next pass.
     pub(in crate::slurm) fn clear(&mut self) {
         match &mut self.books {
             Some(books) => books.is_cleared = true,
@@ -159,7 +160,7 @@ impl Keeper {
         }
     }
 
-    /// The records hold what the books say; those of associations these numbers, by position.
+    /// Records hold the books' numbers; those of associations are `held`, by position.
     pub(in crate::slurm) fn set_written(&mut self, held: Vec<Held>) {
         if let Some(books) = &mut self.books {
             let of_assocs = books.assocs.written_as(held);
@@ -168,7 +169,7 @@ impl Keeper {
         }
     }
 
-    /// What the records of QOS hold after a pass has written and charged them, by id.
+    /// Sets the values in the records of QOS after a pass has written and charged them, by id.
     pub(in crate::slurm) fn set_qos_held(&mut self, held: impl Iterator<Item = (u32, Held)>) {
         if let Some(books) = &mut self.books {
             books.qos_held.clear();
@@ -176,19 +177,20 @@ impl Keeper {
         }
     }
 
-    /// When the books were fed last.
+    /// Time at which the books were last fed.
     pub(in crate::slurm) fn fed_until(&self) -> Option<i64> {
         self.books.as_ref().map(|books| books.assocs.ledger().now())
     }
 
-    /// Whose numbers may be others since this was last asked; all without ledgers.
+    /// Associations whose numbers may have changed since the last query; all if there are no
+    /// ledgers.
     pub(in crate::slurm) fn take_touched(&mut self) -> Changed {
         let books = self.books.as_mut();
         books.map_or(Changed::All, |books| books.assocs.take_touched())
     }
 
-    /// Tells all numbers of associations: billing TRES-seconds and seconds, and TRES-seconds in the
-    /// host's order. `None`: there are no ledgers, or they are of another tree.
+    /// Reports all numbers of associations: billing TRES-seconds and seconds, and TRES-seconds in
+    /// the host's order. `None` if there are no ledgers, or they have a different tree.
     pub(in crate::slurm) fn read(
         &self,
         tree: &Arc<Tree>,
@@ -199,21 +201,21 @@ impl Keeper {
         Arc::ptr_eq(books.assocs.tree(), tree).then(|| books.assocs.read(nodes, each))
     }
 
-    /// What accounts used themselves.
+    /// Use of the accounts themselves.
     pub(in crate::slurm) fn left_in_accounts(&self) -> Vec<(AssocIndex, Numbers)> {
         let books = self.books.as_ref();
         books.map_or_else(Vec::new, |books| books.assocs.left_in_accounts())
     }
 
-    /// How the records of QOS change, ascending by id.
+    /// Changes of QOS records, ascending by id.
     pub(in crate::slurm) fn qos_changes(&self) -> Vec<QosChange> {
         self.books
             .as_ref()
             .map_or_else(Vec::new, Books::qos_changes)
     }
 
-    /// Counts histories of other sources, and no others. `problem`: takes a label and why it does not
-    /// count.
+    /// Replaces the histories of other sources. `problem`: receives a label and the reason why a
+    /// history is ignored.
     pub(in crate::slurm) fn set_others(
         &mut self,
         changed: Vec<(String, History)>,
@@ -248,10 +250,10 @@ impl Keeper {
         self.busy = false;
     }
 
-    /// The files of the ledgers: names and contents; none without ledgers, and in the middle of something.
+    /// Files of the ledgers: names and contents; empty if there are no ledgers, or during a change.
     ///
     /// # Errors
-    /// Associations that have the same name.
+    /// If associations have the same name.
     pub(in crate::slurm) fn files(&mut self) -> Result<Vec<(&'static str, Vec<u8>)>, WindowError> {
         let Some(books) = self.books.as_mut().filter(|_| !self.busy) else {
             return Ok(Vec::new());
@@ -269,7 +271,7 @@ impl Keeper {
         Ok(vec![(OWN_FILE, assocs), (QOS_FILE, qos)])
     }
 
-    /// Since when the ledger knows all use without a gap; `None` before its second pass.
+    /// Time since which the ledger knows all use without a gap; `None` before its second pass.
     pub(in crate::slurm) fn known_since(&self) -> Option<i64> {
         let spans = &self.books.as_ref()?.assocs.ledger().source().covered;
         spans.as_slice().last().map(|(from, _)| *from)

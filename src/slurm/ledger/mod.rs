@@ -1,25 +1,25 @@
-//! What was used when, run by run: for windows and totals (`usage=`), and for outcomes (`counts=`).
+//! Use over time, run by run: for windows and totals (`usage=`), and for outcomes (`counts=`).
 //!
-//! Each pass tells the ledger of all runs that are there, and of those that have ended since the pass
-//! before. The ledger charges what is new of each, takes back runs whose end does not count, and
-//! says what every association and QOS has used by now. slurmctld's records are set to these numbers,
-//! so that its limits are limits in the window, and whatever happened to a record in between
-//! is right again after the next pass. Ends between passes are charged to the records at once (see
-//! [`crate::slurm::charges`]) and reach the ledger with the next pass.
+//! Each pass reports all existing runs to the ledger, and those that ended since the previous pass.
+//! The ledger charges the uncharged part of each run, refunds runs whose end does not count, and
+//! returns the use of every association and QOS. slurmctld's records are set to these numbers, so
+//! its limits apply to the window, and any other change of a record is corrected by the next pass.
+//! Ends between passes are charged to the records at once (see [`crate::slurm::charges`]) and reach
+//! the ledger with the next pass.
 //!
 //! | module | noun |
 //! |---|---|
 //! | `seen` | a run as a pass, or the end of the job, saw it |
-//! | `feed` | a seen run as charges of a ledger |
-//! | `steady` | the runs of which nothing is new from pass to pass but the time |
-//! | `feeding` | seen runs on their way into both ledgers |
+//! | `feed` | charges of a ledger for a seen run |
+//! | `steady` | runs that do not change between passes; only time passes |
+//! | `feeding` | feeds seen runs into both ledgers |
 //! | `book` | the ledger of one tree: associations, or QOS |
-//! | `books` | the ledgers of associations and of QOS, and what both are fed with |
-//! | `written` | what a pass has set records to, and which of them were reset since |
-//! | `plan` | what the settings ask of the ledger |
+//! | `books` | the ledgers of associations and of QOS, and how both are fed |
+//! | `written` | values set by a pass, and records that were reset since |
+//! | `plan` | settings that concern the ledger |
 //! | `keeper` | both ledgers from pass to pass |
 //!
-//! Nothing here knows how slurmctld's rows look, or reads a file.
+//! This module does not depend on the layout of slurmctld's rows, and reads no files.
 
 pub(super) mod book;
 mod books;

@@ -1,4 +1,4 @@
-//! What the settings ask of the ledger.
+//! Settings that concern the ledger.
 
 use crate::config::{Config, UsageModel};
 use crate::usage::window::{Window, WindowError};
@@ -6,29 +6,29 @@ use crate::usage::{Outcomes, Plan, Total};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// Buckets are kept for so long at least: a longer window may be asked for later.
+/// Minimum time for which buckets are kept: a longer window may be configured later.
 const KEPT_SECS: u64 = 62 * 86_400;
 
-/// And for so long while no window is in force: it may come back.
+/// Minimum time while no window is configured: it may be configured again.
 const KEPT_UNUSED_SECS: u64 = 400 * 86_400;
 
-/// Windows, totals and outcomes as the settings have them.
+/// Windows, totals and outcomes from the settings.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::slurm) struct LedgerPlan {
-    /// Of the nodes whose account has no plan of its own.
+    /// Plan of the nodes whose account has no plan of its own.
     pub(in crate::slurm) default: Plan,
     /// Plans of accounts, by name.
     pub(in crate::slurm) accounts: Vec<(String, Plan)>,
-    /// The length of windows; `None`: nothing asks for one.
+    /// Length of windows; `None` if no setting needs one.
     pub(in crate::slurm) length_secs: Option<u64>,
-    /// Of buckets; `None`: nothing asks for one.
+    /// Length of buckets; `None` if no setting needs one.
     pub(in crate::slurm) resolution_secs: Option<u32>,
-    /// Which ends count.
+    /// Outcomes that count.
     pub(in crate::slurm) counts: Outcomes,
 }
 
 impl LedgerPlan {
-    /// What these settings ask for. `zone`: that of the dates.
+    /// Plan of these settings. `zone`: time zone of the dates.
     pub(in crate::slurm) fn new(config: &Config, zone: &TimeZone) -> LedgerPlan {
         let plan = |model| plan_of(model, zone);
         let given = config.accounts.iter();
@@ -56,7 +56,7 @@ impl LedgerPlan {
         }
     }
 
-    /// For how long buckets are kept.
+    /// Time for which buckets are kept.
     pub(super) fn keep_secs(&self) -> u64 {
         match self.length_secs {
             Some(length_secs) => length_secs.max(KEPT_SECS),
@@ -64,7 +64,7 @@ impl LedgerPlan {
         }
     }
 
-    /// The window of a ledger with these buckets; where nothing asks for one, of one bucket.
+    /// Window of a ledger with these buckets; one bucket long if no setting needs a window.
     pub(super) fn window(&self, resolution_secs: u32) -> Result<Window, WindowError> {
         let resolution_secs = u64::from(resolution_secs);
         let length_secs = self.length_secs.unwrap_or(resolution_secs);
@@ -76,15 +76,15 @@ fn plan_of(model: UsageModel, zone: &TimeZone) -> Plan {
     match model {
         UsageModel::HalfLife | UsageModel::Window { .. } => Plan::Window,
         UsageModel::Total { since } => {
-            // A clock on the wall may show the first day of 1970 before that begins at Greenwich.
+            // In a zone east of Greenwich, 1970 begins before the epoch.
             let since = moment(since, zone).unwrap_or(0).max(0);
             Total::new(since).map_or(Plan::Window, Plan::Total)
         }
     }
 }
 
-/// A date of a clock on the wall as seconds since 1970. What the clock skips, or shows twice, is
-/// taken as [`jiff::tz::Disambiguation::Compatible`] has it. `None` at the end of time.
+/// A local date as seconds since 1970. Times that the clock skips or shows twice are resolved as in
+/// [`jiff::tz::Disambiguation::Compatible`]. `None` at the end of time.
 fn moment(date: DateTime, zone: &TimeZone) -> Option<i64> {
     let zoned = date.to_zoned(zone.clone()).ok()?;
     Some(zoned.timestamp().as_second())

@@ -1,20 +1,20 @@
-//! Runs of which nothing is new from pass to pass but the time.
+//! Runs that do not change between passes; only time passes.
 
 use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::tree::AssocId;
 
-/// A row is looked for so far behind the one that stood before it in the last pass: rows come in
-/// slurmctld's order of jobs, in which some are gone.
+/// A row is searched within this distance of its predecessor in the last pass: rows are in the
+/// order of slurmctld's jobs, some of which have gone.
 const NEAR: usize = 16;
 
-/// What a run was like, besides the time. Numbers are compared by their bits.
+/// State of a run, except the time. Numbers are compared by their bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Like {
     run: RunKey,
     assoc_id: AssocId,
     qos_ids: [u32; 2],
-    /// When it would have started, had it never been suspended.
+    /// Time at which it would have started without suspensions.
     began: i64,
     billing: u64,
     factor: u64,
@@ -24,20 +24,20 @@ struct Like {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SteadyRuns {
     likes: Vec<Like>,
-    /// How many TRES each has, and what it has of them.
+    /// Number of TRES per run, and their counts.
     width: usize,
     counts: Vec<u64>,
-    /// How often clocks were stopped then.
+    /// Number of clock stops at that time.
     stops: [u32; 2],
 }
 
-/// How the rows of a pass compare with the last ones.
+/// Comparison of the rows of a pass with the last ones.
 pub(super) struct Found {
-    /// By row: nothing is new.
+    /// By row: true if nothing has changed.
     pub(super) is_steady: Vec<bool>,
-    /// The positions of the other rows, ascending.
+    /// Positions of the other rows, ascending.
     pub(super) others: Vec<u32>,
-    /// Runs that were steady, and have changed or are gone, or may be.
+    /// Runs that were steady, and have changed or gone, or may have.
     pub(super) changed: Vec<RunKey>,
 }
 
@@ -55,7 +55,7 @@ impl Like {
 }
 
 impl SteadyRuns {
-    /// Whether clocks were stopped so often: else there are none.
+    /// Returns true if this is still the number of clock stops; otherwise there are no steady runs.
     pub(super) fn is_of(&self, stops: [u32; 2]) -> bool {
         self.stops == stops
     }
@@ -69,8 +69,8 @@ impl SteadyRuns {
         &self.counts[at * self.width..][..self.width]
     }
 
-    /// Compares rows with those of the last pass. `now`: the moment up to which a run must have run;
-    /// `has_ended`: its end was reported.
+    /// Compares rows with those of the last pass. `now`: the time up to which a run must have run;
+    /// `has_ended`: returns true if the end was reported.
     pub(super) fn find(
         &self,
         rows: &[SeenRun<'_>],
@@ -108,8 +108,8 @@ impl SteadyRuns {
         found
     }
 
-    /// Takes over which rows are steady, for the next pass. `all`: every row is, so that where none is gone
-    /// nothing changes. `stops`: how often clocks were stopped.
+    /// Stores which rows are steady, for the next pass. `all`: every row is steady, so if no row is
+    /// gone nothing changes. `stops`: number of clock stops.
     pub(super) fn renew(
         &mut self,
         rows: &[SeenRun<'_>],
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// All of these jobs are steady.
+    /// Steady runs of these jobs.
     fn steady(jobs: &[u32]) -> SteadyRuns {
         let rows: Vec<SeenRun<'static>> = jobs.iter().map(|job| seen(*job)).collect();
         let mut steady = SteadyRuns::default();
@@ -198,7 +198,7 @@ mod tests {
         }
         // The end was reported.
         assert_eq!(found(&steady(&[9]), &[seen(9)]), (vec![0], vec![9]));
-        // Another run of the job.
+        // A different run of the job.
         let again = SeenRun {
             run: (1, 200),
             ..seen(1)
@@ -212,7 +212,7 @@ mod tests {
         let rows = [seen(7), seen(1), seen(8), seen(3), seen(4), seen(5)];
         assert_eq!(found(&all, &rows), (vec![0, 2, 5], vec![2]));
         assert_eq!(found(&all, &[]), (vec![], vec![1, 2, 3, 4]));
-        // Those that are passed over are charged in the usual way.
+        // Skipped runs are charged in the usual way.
         let rows = [seen(3), seen(1), seen(2), seen(4)];
         assert_eq!(found(&all, &rows), (vec![1, 2], vec![1, 2]));
         let many: Vec<u32> = (0..100).collect();

@@ -1,4 +1,4 @@
-//! The ledger fed by a host of plain rows, compared with what a naive host finds.
+//! The ledger fed by a host of plain rows, compared with the results of a naive host.
 
 use super::fake_host::{FakeHost, JobRecord, START, WINDOW, config, name, tree_of};
 use crate::tree::AssocIndex;
@@ -22,7 +22,7 @@ fn a_window_forgets_to_the_second() {
     host.pass_time(50);
     host.pass();
     assert_eq!(host.records, [0.0; 6]);
-    // TRES and wall time are numbers of their own.
+    // TRES and wall time are separate numbers.
     host.start(8, 6, [1, 0], 2);
     host.pass_time(10);
     host.pass();
@@ -44,7 +44,7 @@ fn an_end_that_does_not_count_is_taken_back_whole() {
     host.pass_time(7_000);
     host.pass();
     assert_eq!(host.records[0], 21_000.0);
-    // QOS 3 has NoDecay: the pass charges its record as ever.
+    // QOS 3 has NoDecay: the pass charges its record as usual.
     host.of_qos.insert(3, 21_000.0);
     host.end(1, EndState::Cancelled, true);
     host.end(2, EndState::Timeout, true);
@@ -112,8 +112,8 @@ fn another_model_and_back_finds_the_same() {
     assert_eq!(host.records[0], 450.0);
 }
 
-/// A job ends, and the clock steps back before the next pass: it pays up to its end nevertheless. An end in a
-/// year that the clock had for a moment moves the ledger by a day.
+/// A job ends, and the clock steps back before the next pass: it pays up to its end nevertheless.
+/// If the clock showed a wrong year for a moment, an end in that year moves the ledger by one day.
 #[test]
 fn an_end_before_the_clock_stepped_back_counts() {
     let mut host = FakeHost::new(WINDOW);
@@ -135,8 +135,8 @@ fn an_end_before_the_clock_stepped_back_counts() {
     assert_eq!(now, START + 200 + 86_400);
 }
 
-/// slurmctld had told of an end, and was killed before it had written it down: it takes the job for one
-/// that runs, and finds out later that it is gone.
+/// slurmctld had reported an end, and was killed before it saved it: it treats the job as running,
+/// and finds out later that it is gone.
 #[test]
 fn an_end_that_a_kill_undoes_is_not_charged_again() {
     let mut host = FakeHost::new(WINDOW);
@@ -189,7 +189,7 @@ fn a_run_that_is_gone_counts_as_far_as_it_was_seen() {
     host.pass_time(100);
     host.pass();
     host.jobs.remove(0);
-    // That it was requeued is seen when it runs again.
+    // The requeue is seen when the job runs again.
     let again = host.now + 1;
     host.jobs[0].start = again;
     host.now += 2;
@@ -232,7 +232,7 @@ fn a_partition_that_gets_a_qos_is_charged_from_then_on() {
 
 #[test]
 fn a_ledger_that_is_older_catches_up_alone() {
-    // The file of QOS was damaged, and the one of the pass before counts.
+    // The file of QOS was damaged, and that of the previous pass counts.
     for counts in ["", ",counts=TIMEOUT"] {
         let mut host = FakeHost::new(&format!("usage=window:5:00,resolution=0:01{counts}"));
         host.start(1, 4, [1, 0], 1);
@@ -289,10 +289,10 @@ fn other_sources_count_and_go() {
     host.keeper.set_others(changed, &[], &mut told);
     host.pass();
     assert_eq!(host.records, [20.0, 0.0, 20.0, 0.0, 0.0, 20.0]);
-    // It is in nobody's own file.
+    // It is in no source's own file.
     let own = History::load(&host.files[0].1).unwrap();
     assert_eq!(own.leaves().count(), 0);
-    // Times that the own file covers are refused.
+    // Times that are covered by our own file are refused.
     let mut twice = History::new("hpc", 1, columns, &[], host.now).unwrap();
     twice.cover(START, START + 10).unwrap();
     host.keeper
@@ -305,7 +305,7 @@ fn other_sources_count_and_go() {
     assert_eq!(host.records, [0.0; 6]);
 }
 
-/// Something that happens to the host.
+/// An event on the host.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Start {
@@ -321,7 +321,7 @@ enum Event {
     },
     Suspend(u32),
     Resume(u32),
-    /// Others pay from now on, when a pass has charged those who did.
+    /// A pass has charged the old payers; from now on others pay.
     Move {
         id: u32,
         assoc: u32,
@@ -395,12 +395,12 @@ fn happen(host: &mut FakeHost, event: Event) {
 }
 
 proptest! {
-    /// Nothing is lost and nothing counts twice: a window that is longer than all that happens.
+    /// Nothing is lost and nothing is counted twice: the window is longer than all events.
     #[test]
     fn every_second_counts_once(events in prop::collection::vec(event(), 1..40)) {
         for counts in ["", ",counts=COMPLETED"] {
             let mut host = FakeHost::new(&format!("usage=window:1-0,resolution=0:07{counts}"));
-            // Before the first pass nothing is known of ends.
+            // Before the first pass nothing is known about ends.
             host.pass();
             for event in &events {
                 happen(&mut host, *event);
@@ -411,7 +411,7 @@ proptest! {
         }
     }
 
-    /// Without suspension, whose place in time is known from pass to pass only, a window is exact.
+    /// Without suspensions, whose times are known only from pass to pass, a window is exact.
     #[test]
     fn windows_are_exact(events in prop::collection::vec(event(), 1..40)) {
         let mut host = FakeHost::new("usage=window:0:50,resolution=0:01");

@@ -1,11 +1,11 @@
-//! What a pass has set records to, and which of them were reset since.
+//! Values to which a pass set records, and detection of records that were reset since.
 
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Tree};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// What a record has of usage, as far as a reset shows: where billing costs nothing there is wall time alone.
+/// Values of a record that show a reset: if billing costs nothing, only wall time does.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::slurm) struct Held {
     /// Raw usage.
@@ -15,7 +15,7 @@ pub(in crate::slurm) struct Held {
 }
 
 impl Held {
-    /// Is there less of something than before?
+    /// Returns true if any value is lower than before.
     pub(in crate::slurm) fn is_less_than(self, before: Held) -> bool {
         self.usage < before.usage || self.wall < before.wall
     }
@@ -25,13 +25,13 @@ impl Held {
     }
 }
 
-/// What records of a tree's nodes were set to.
+/// Values to which the records of a tree's nodes were set.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     tree: Option<Arc<Tree>>,
     /// By position.
     held: Vec<Held>,
-    /// See [`not_moved`]; all questions are about one later tree.
+    /// See [`not_moved`]; all queries are about the same later tree.
     not_moved: OnceCell<Vec<bool>>,
 }
 
@@ -44,11 +44,12 @@ impl Written {
         }
     }
 
-    /// Whether the node at `index` of `tree`, which may be a later one, was reset, as records of that tree have
-    /// this `now` (`None`: no number). Until the next pass, ends of jobs only add: a user, or a QOS, was
-    /// reset if it has less. An account also has less when associations are moved; one that was reset has
-    /// nothing, or was charged since, and then all users below it have less; and one whose users were
-    /// moved away has nothing, too.
+    /// Returns true if the node at `index` of `tree`, which may be a later tree, was reset. `now`
+    /// returns the present values of that tree's records (`None`: no number). Until the next pass,
+    /// ends of jobs only add to records, so a user or a QOS was reset if its values fell. An
+    /// account's values also fall when associations are moved. A reset account has nothing, or was
+    /// charged since, and then the values of all users below it have fallen. But an account whose
+    /// users were moved away also has nothing.
     pub(super) fn was_reset(
         &self,
         tree: &Arc<Tree>,
@@ -76,8 +77,9 @@ impl Written {
     }
 }
 
-/// For each node of a `tree` whether, if it has nothing, that is not because associations were moved: a user
-/// below it has less than `before`, or nobody below it then who had used something is elsewhere now.
+/// For each node of a `tree`: true if moved associations cannot be the reason for an empty record.
+/// Either a user below it has less than `before`, or no association that was below it then and had
+/// use is elsewhere now.
 fn not_moved(
     (then, before): (&Tree, &[Held]),
     tree: &Tree,
@@ -104,7 +106,7 @@ fn not_moved(
     both.map(|(has_less, lost)| *has_less || !lost).collect()
 }
 
-/// Those above a node, the nearest first.
+/// The ancestors of a node, the nearest first.
 fn above(tree: &Tree, index: AssocIndex) -> impl Iterator<Item = AssocIndex> + '_ {
     std::iter::successors(tree.parent(index), |at| tree.parent(*at))
 }
@@ -114,7 +116,7 @@ mod tests {
     use super::super::fake_host::{FakeHost, WINDOW, config, tree_of};
     use crate::usage::EndState;
 
-    /// What a run used before its QOS was reset is not taken out of the record again.
+    /// The use of a run before its QOS was reset is not subtracted from the record again.
     #[test]
     fn a_qos_without_decay_that_is_reset_gives_nothing_back_twice() {
         let mut host = FakeHost::new("usage=window:1-0,counts=COMPLETED");
@@ -122,13 +124,13 @@ mod tests {
         for (secs, record) in [(1_000, 2_000.0), (100, 2_200.0)] {
             host.pass_time(secs);
             host.pass();
-            // QOS 3 has NoDecay: the pass charges its record as ever.
+            // QOS 3 has NoDecay: the pass charges its record as usual.
             host.of_qos.insert(3, record);
         }
         host.of_qos.insert(3, 0.0);
         host.pass_time(100);
         host.pass();
-        // What was used up to the pass that finds the reset is not taken back.
+        // Use up to the pass that finds the reset is not subtracted.
         host.of_qos.insert(3, 200.0);
         host.pass_time(50);
         host.end(1, EndState::NodeFail, true);
@@ -137,8 +139,8 @@ mod tests {
         assert_eq!(host.of_qos[&3], 200.0);
     }
 
-    /// QOS 3 loses NoDecay and gets it back while usage is that of the half-life: it has less than it was
-    /// left with under the window, and is not reset.
+    /// QOS 3 loses NoDecay and gets it back while usage decays by half-life: its value is lower
+    /// than at the end of the window, but it was not reset.
     #[test]
     fn a_qos_that_decayed_meanwhile_is_not_reset() {
         let mut host = FakeHost::new("usage=window:1-0,counts=COMPLETED");
@@ -205,8 +207,8 @@ mod tests {
         assert_eq!(host.of_qos[&1], 240.0);
     }
 
-    /// sacctmgr modify user u4, and later QOS 1, set RawUsage=0; then a job ends, and its record has something
-    /// again before the next pass.
+    /// sacctmgr modify user u4, and later QOS 1, set RawUsage=0; then a job ends, and the record
+    /// has a value again before the next pass.
     #[test]
     fn a_reset_is_followed_where_a_job_has_ended_since() {
         let mut host = FakeHost::new(WINDOW);
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!(host.records, [130.0, 0.0, 130.0, 0.0, 0.0, 130.0]);
     }
 
-    /// The only user of account a that had used something is moved away, and the record of a has nothing.
+    /// The only user of account a with any use is moved away, and the record of a has nothing.
     #[test]
     fn a_move_is_no_reset_of_those_who_stay() {
         let mut host = FakeHost::new(WINDOW);
@@ -249,7 +251,7 @@ mod tests {
         host.tree = tree_of(&[(4, 2), (5, 2), (6, 3)]);
         host.pass();
         assert_eq!(host.records, [140.0, 140.0, 0.0, 120.0, 20.0, 0.0]);
-        // The same of account a, when u5 is moved at the same time.
+        // The same for account a, when u5 is moved at the same time.
         host.pass_time(10);
         host.tree = tree_of(&[(4, 2), (5, 3), (6, 3)]);
         host.records = vec![20.0, 0.0, 20.0, 0.0, 20.0, 0.0];
@@ -257,7 +259,7 @@ mod tests {
         assert_eq!(host.records, [30.0, 0.0, 30.0, 0.0, 30.0, 0.0]);
     }
 
-    /// The same, where usage was reset between the end and the kill.
+    /// The same, with a reset of usage between the end and the kill.
     #[test]
     fn an_end_that_a_kill_undoes_after_a_reset_is_not_charged_again() {
         let mut host = FakeHost::new(WINDOW);
@@ -271,7 +273,7 @@ mod tests {
         host.pass();
         assert_eq!(host.records[0], 0.0);
         host.restart();
-        // It ran on, as far as slurmctld knows.
+        // It continued to run, as far as slurmctld knows.
         host.jobs[0].end = None;
         let (from, to) = (host.now - 5, host.now);
         host.jobs[0].run(from, to);
@@ -280,8 +282,8 @@ mod tests {
         assert_eq!(host.records[0], 12.0);
     }
 
-    /// slurmctld was down when usage was to be reset, or was killed before a ledger was saved without it:
-    /// the reset comes before the files are read.
+    /// slurmctld was down when usage was due for a reset, or was killed before a ledger was saved
+    /// without it: the reset comes before the files are read.
     #[test]
     fn a_reset_before_the_files_are_read_counts_for_them() {
         let mut host = FakeHost::new(WINDOW);

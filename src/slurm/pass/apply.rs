@@ -1,4 +1,4 @@
-//! The end of a pass: what was computed goes into slurmctld's records.
+//! The end of a pass: writes the computed results into slurmctld's records.
 
 use super::assoc_cache;
 use super::batch::Batch;
@@ -18,25 +18,25 @@ use std::ops::Range;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-/// What is to be saved of an applied pass.
+/// Data of an applied pass that must be saved.
 #[derive(Default)]
 pub(in crate::slurm) struct Applied {
-    /// Of what time the usage in the workspace is; `None`: usage is not to be saved.
+    /// Time at which the usage in the workspace is valued; `None`: usage must not be saved.
     pub(in crate::slurm) stamp: Option<Stamp>,
-    /// Associations were not what the pass began with: they have been copied, and are to be ranked
-    /// once more.
+    /// Associations had changed since the start of the pass: they have been copied, and must be
+    /// ranked again.
     pub(in crate::slurm) again: bool,
 }
 
-/// Forgets all usage.
+/// Resets all usage.
 pub(in crate::slurm) fn reset(_lock: &UsageLock) {
     // SAFETY: the usage lock is held.
     unsafe { ffi::shim_usage_reset() }
 }
 
-/// Lets usage decay, adds the charges, publishes the factors, and moves `last_ran`: all in one
-/// hold of the usage lock, so that usage is worth its number at `last_ran` for every reader. On the
-/// way all usage is written down. `next`: when the next pass is due, on the monotonic clock.
+/// Decays usage, adds the charges, publishes the factors, and moves `last_ran`, all in one hold of
+/// the usage lock, so that every reader sees usage valued at `last_ran`. At the same time all usage
+/// is copied for saving. `next`: when the next pass is due, on the monotonic clock.
 pub(in crate::slurm) fn usage(
     plugin: &Plugin,
     settings: &Settings,
@@ -65,7 +65,8 @@ pub(in crate::slurm) fn usage(
     let lock = UsageLock::lock();
     let mut shared = plugin.shared.lock();
     for charge in &mut computed.charges {
-        // A job that ended (or was resized) since the snapshot was charged then, to its end.
+        // A job that ended (or was resized) since the snapshot was charged at that time, to its
+        // end.
         let run = (charge.job_id, charge.start_time);
         charge.is_done = shared
             .charged_until
@@ -90,19 +91,19 @@ pub(in crate::slurm) fn usage(
     let underflows = snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
     stored.take_qos(&lock);
     if by_ledger.is_some() {
-        // With what was written and charged.
+        // Includes the written and charged values.
         snapshot.take_qos_now(&lock);
     }
     let again = assoc_cache::was_stale(snapshot);
     if again {
-        // In this hold: whatever else happens to them comes after the pass has charged them.
+        // In this hold: any later change of them comes after the pass has charged them.
         snapshot.take_assocs(&lock, &assoc_cache::wanted_assocs(settings));
         shared.journal.begin();
     }
     let runs = computed.runs.take();
     let last_ran = computed.outcome.last_ran;
     shared.charged_until.commit(last_ran, moment.now, runs);
-    // Not later: ends of jobs that are charged from now on are not in it.
+    // Not later: ends of jobs that are charged from now on are not included.
     let now = host::now();
     let next_pass = now.saturating_add(whole_secs(next.saturating_sub(thread::monotonic())));
     let last_reset = shared.resets.last_reset();
@@ -135,7 +136,7 @@ fn whole_secs(time: Duration) -> i64 {
     i64::try_from(time.as_secs()).unwrap_or(i64::MAX)
 }
 
-/// What a usage model does to slurmctld's records before jobs are charged.
+/// Changes that a usage model makes to slurmctld's records before jobs are charged.
 pub(super) struct UsageChanges {
     pub(super) scale: f64,
     pub(super) assocs: Option<Vec<ffi::shim_usage_change>>,
@@ -157,8 +158,9 @@ impl UsageChanges {
         }
     }
 
-    /// All usage changes by one factor, but for QOS with the flag NoDecay. The flag is that of the
-    /// snapshot, as for charges; of a QOS that came later it is the one of now.
+    /// All usage changes by one factor, except for QOS with the flag NoDecay. The flag is that of
+    /// the snapshot, as for charges; for a QOS that is newer than the snapshot, it is the present
+    /// one.
     fn by_factor(snapshot: &Snapshot, factor: f64) -> UsageChanges {
         let qos = snapshot.qos_now().iter().map(|now| {
             let seen = snapshot.qos().iter().find(|seen| seen.id == now.id);
@@ -175,7 +177,7 @@ impl UsageChanges {
         }
     }
 
-    /// Each association changes as the model says; models know of no QOS.
+    /// Each association changes according to the model; models do not cover QOS.
     fn by_steps(model: &dyn Model, snapshot: &Snapshot) -> UsageChanges {
         let mut tres = Vec::new();
         let assocs = (0..snapshot.assocs().len()).map(|position| {
@@ -210,7 +212,7 @@ impl UsageChanges {
     }
 }
 
-/// Publishes ranks that were recomputed after [`usage`], and nothing else.
+/// Publishes ranks that were recomputed after [`usage`], nothing else.
 pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(), SnapshotError> {
     let Workspace {
         snapshot,
@@ -252,11 +254,12 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
     Ok(())
 }
 
-/// How many jobs are written between two looks at the clock.
+/// Number of jobs written between two checks of the clock.
 const AT_ONCE: usize = 256;
 
-/// Writes priorities, and notes on jobs: in one hold of the job lock, so that all become visible
-/// together, or in pieces of at most `max_lock_ms`. [`SnapshotError::Ending`]: the rest stays as it was.
+/// Writes priorities, and marks on jobs: in one hold of the job lock, so that all become visible
+/// together, or in parts of at most `max_lock_ms`. [`SnapshotError::Ending`]: the remaining jobs
+/// are unchanged.
 pub(in crate::slurm) fn priorities(
     plugin: &Plugin,
     settings: &Settings,
@@ -271,7 +274,7 @@ pub(in crate::slurm) fn priorities(
     let mut held = lock()?;
     note(&held, &work.computed);
     let mut since = Instant::now();
-    // Stock tells clients of each job that it prices.
+    // Stock notifies clients about each job that it prices.
     let mut written = work.pending.stays() && !settings.config.priority_flags.incr_only;
     while next < len {
         let end = limit.map_or(len, |_| (next + AT_ONCE).min(len));
@@ -305,16 +308,16 @@ fn note(lock: &JobsLock, computed: &SlurmComputed) {
     }
 }
 
-/// Writes some jobs, but for those that are gone or whose priority was set otherwise meanwhile.
+/// Writes some jobs, except those that are gone or whose priority was changed in the meantime.
 fn write(_lock: &JobsLock, work: &Workspace, jobs: Range<usize>) -> bool {
     let snapshot = work.snapshot.raw();
     let (prices, variants) = work.pending.prices(jobs);
-    // SAFETY: the job write lock is held, and with it the read lock of partitions; the rows and
-    // variants that the prices point to are those of this snapshot and these slices.
+    // SAFETY: the job write lock is held, and with it the read lock of partitions; prices point to
+    // rows and variants of this snapshot and these slices.
     unsafe { ffi::shim_prices_write(snapshot, prices.as_ptr(), prices.len(), variants.as_ptr()) }
 }
 
-/// Of how many jobs the factors are written in one hold: a few milliseconds' worth at most.
+/// Number of jobs whose factors are written in one hold: at most a few milliseconds of work.
 fn factors_at_once(len: usize) -> usize {
     if log::tells_priorities() {
         // Each takes a line of the log.
@@ -323,9 +326,8 @@ fn factors_at_once(len: usize) -> usize {
     (len / 36).clamp(2_048, 32_768)
 }
 
-/// Prices all jobs and writes how their priorities come about. Only sprio's hook reads that,
-/// which `Plugin::factors` keeps away, so that slurmctld's readers need not wait for it. On error no
-/// priorities are to be written.
+/// Prices all jobs and writes their factors. Only sprio's hook reads these, and `Plugin::factors`
+/// keeps it out, so slurmctld's readers need not wait. On error no priorities may be written.
 pub(in crate::slurm) fn factors(
     plugin: &Plugin,
     settings: &Settings,
@@ -365,7 +367,7 @@ pub(in crate::slurm) fn factors(
             // The prefetches above complete while jobs are priced.
             let factors = pending.price(&mut batch, snapshot, tables, jobs);
             // SAFETY: the job lock is held since the jobs were found, and the plugin's own for
-            // factors; the columns have as many, and neither `batch` nor `pending` was used since.
+            // factors; columns have as many elements; neither `batch` nor `pending` was used since.
             unsafe { ffi::shim_factors_write(some.as_ptr(), &factors, some.len()) }
             jobs = pending.take(settings, snapshot, tables);
         }

@@ -1,11 +1,11 @@
 //! The cache of associations: rows that stay from one pass to the next.
 //!
-//! A pass that writes usage sees every association. It leaves its copy as the records are then;
-//! with what ends of jobs are charged afterwards ([`crate::slurm::shared::journal`]), the copy is right for the next
-//! pass, which need not read the records again before it writes to them. Whatever else changes
-//! them is found when that pass comes to write: every record is compared with its row (see
-//! `shim_usage_renew`). Then the associations are copied after all, in the same hold of their lock,
-//! and ranked once more.
+//! A pass that writes usage reads every association. It leaves its copy in the state of the records
+//! at that time. With the charges of job ends added afterwards ([`crate::slurm::shared::journal`]),
+//! the copy is correct for the next pass, which need not read the records again before it writes to
+//! them. Any other change is found when that pass writes: every record is compared with its row
+//! (see `shim_usage_renew`). In that case the associations are copied in the same hold of their
+//! lock, and ranked again.
 
 use crate::extended::Extended;
 use crate::slurm::rows::snapshot::Snapshot;
@@ -14,7 +14,7 @@ use crate::slurm::shared::journal::Journal;
 use crate::slurm::state::settings::Settings;
 use crate::tree::{AssocIndex, Tree};
 
-/// Charges the copy for what the records were charged. `tree`: that of the copy.
+/// Adds the charges of the records to the copy. `tree`: that of the copy.
 pub(in crate::slurm) fn add_charges(journal: &mut Journal, snapshot: &mut Snapshot, tree: &Tree) {
     journal.drain(|id, usage| {
         let row = snapshot.assoc_row(id).map(|row| row as usize);
@@ -38,7 +38,7 @@ fn add(row: &mut ffi::shim_assoc, usage: Extended) {
     }
 }
 
-/// What a pass wants of associations.
+/// Data of associations that a pass needs.
 pub(in crate::slurm) fn wanted_assocs(settings: &Settings) -> ffi::shim_want {
     ffi::shim_want {
         assocs: true,
@@ -49,7 +49,7 @@ pub(in crate::slurm) fn wanted_assocs(settings: &Settings) -> ffi::shim_want {
     }
 }
 
-/// Whether the pass began with the cached copy, and records turned out to differ from it.
+/// Returns true if the pass began with the cached copy, and records turned out to differ from it.
 pub(in crate::slurm) fn was_stale(snapshot: &Snapshot) -> bool {
     snapshot.assocs_cached() && !snapshot.assoc_cache_is_valid()
 }

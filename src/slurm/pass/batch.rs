@@ -5,21 +5,21 @@ use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::ffi;
 
-/// A block of waiting jobs with their prices, then the next.
+/// A block of waiting jobs with their prices; one block after the other.
 pub(in crate::slurm) struct Batch<'a> {
     pricer: &'a Pricer<'a>,
     waiting: &'a [ffi::shim_waiting],
-    /// None where no weight asks for them.
+    /// Empty if no weight uses them.
     assocs: &'a [AssocFactors],
     rows: Vec<&'a ffi::shim_waiting>,
     block: Block,
 }
 
 impl<'a> Batch<'a> {
-    /// So many jobs at most.
+    /// Maximum number of jobs.
     pub(in crate::slurm) const LEN: usize = BLOCK;
 
-    /// No jobs yet.
+    /// A batch without jobs.
     pub(in crate::slurm) fn new(
         pricer: &'a Pricer<'a>,
         snapshot: &'a Snapshot,
@@ -39,8 +39,7 @@ impl<'a> Batch<'a> {
         self.pricer
     }
 
-    /// Prices these jobs as [`Pricer::price`] does each of them. What their `priority` is does not
-    /// matter.
+    /// Prices these jobs as [`Pricer::price`] does. Their field `priority` is ignored.
     pub(in crate::slurm) fn price(&mut self, jobs: &[ffi::shim_price]) {
         let rows = jobs.iter().map(|job| &self.waiting[job.row as usize]);
         self.rows.clear();
@@ -63,7 +62,7 @@ impl<'a> Batch<'a> {
         self.rows.iter().copied().zip(priorities)
     }
 
-    /// How the priority of the job at `at` came about.
+    /// Terms of the priority of the job at `at`.
     pub(in crate::slurm) fn priced(&self, at: usize) -> Priced {
         self.block.priced(at, &plain(&self.rows[at]))
     }
@@ -73,13 +72,13 @@ impl<'a> Batch<'a> {
         &self.rows
     }
 
-    /// How their priorities came about, but for TRES.
+    /// Terms of their priorities, except TRES.
     pub(in crate::slurm) fn terms(&self) -> Terms<'_> {
         self.block.terms()
     }
 }
 
-/// What a row says by itself.
+/// A job from its row alone.
 #[inline(always)]
 fn plain(row: &&ffi::shim_waiting) -> Job {
     Tables::plain_job(row)

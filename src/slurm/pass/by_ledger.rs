@@ -1,9 +1,9 @@
-//! The ledger's part of a pass: it is told of the runs of the snapshot, and records of associations and
-//! QOS are set to what it says.
+//! The ledger's part of a pass: the runs of the snapshot are reported to it, and records of
+//! associations and QOS are set to its numbers.
 //!
 //! The records are set, not changed: whatever charges and resets did to them in between, they are
-//! right after the pass. What hooks charge between the snapshot and that moment is in them again
-//! with the next pass; that is at most the use of that time.
+//! correct after the pass. Charges of hooks between the snapshot and that moment return to the
+//! records with the next pass; that is at most the use of that time.
 
 use super::moment::Moment;
 use crate::config::Scope;
@@ -29,30 +29,30 @@ use jiff::tz::TimeZone;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a pass is about to write, as the ledger says. The next pass goes on with it, and changes what
-/// is another number by then.
+/// Numbers of the ledger that a pass will write. The next pass continues with them, and changes
+/// those that are different by then.
 pub(in crate::slurm) struct ByLedger {
     tree: Arc<Tree>,
     tres_count: usize,
     /// Raw usage, by position.
     usage: Vec<Extended>,
-    /// Per association of the snapshot, then those that their `leaf` names.
+    /// One per association of the snapshot, followed by those to which a `leaf` refers.
     assocs: Vec<ffi::shim_usage_change>,
-    /// The associations that have other numbers than before.
+    /// Associations whose numbers have changed.
     touched: Vec<AssocIndex>,
-    /// The associations that have a `leaf`.
+    /// Associations that have a `leaf`.
     accounts: Vec<AssocIndex>,
     qos: HashMap<u32, ffi::shim_usage_change>,
-    /// By row of the snapshot's QOS of now.
+    /// By row of the snapshot's present QOS.
     qos_rows: Vec<ffi::shim_usage_change>,
     /// QOS that were reset after the snapshot.
     reset_qos: Vec<u32>,
-    /// A run of `tres_count` for each association by position, then those of other rows.
+    /// A range of `tres_count` for each association by position, followed by those of other rows.
     tres: Vec<ffi::shim_extended>,
 }
 
-/// Makes sure that what the files have is there, before a snapshot asks up to when the ledger knows of
-/// ends.
+/// Makes sure that the content of the files is loaded, before a snapshot asks how far the ledger
+/// knows ends.
 pub(in crate::slurm) fn open(plugin: &Plugin, settings: &Settings) {
     if !plugin.keeps_ledger(settings) {
         return;
@@ -68,7 +68,7 @@ pub(in crate::slurm) fn open(plugin: &Plugin, settings: &Settings) {
     }
     let as_of = own.assocs.as_ref();
     let as_of = as_of.and_then(|history| Some(history.sources().first()?.as_of));
-    // The last pass by the other files is that of the ledger, or the one after it.
+    // The last pass according to the other files is that of the ledger, or the one after it.
     let last_ran = plugin.shared.lock().charged_until.last_ran();
     let period = i64::from(settings.config.priority_calc_period_secs);
     let continues = as_of
@@ -90,7 +90,7 @@ fn look(others: &mut ledger_files::Others, settings: &Settings) {
     others.look(&settings.state_dir, &settings.cluster, all_clusters);
 }
 
-/// Ends after this may not be in the ledger.
+/// Ends after this time may be missing in the ledger.
 pub(in crate::slurm) fn fed_until(plugin: &Plugin) -> i64 {
     let ledger = plugin.ledger.lock();
     let found = ledger
@@ -99,12 +99,13 @@ pub(in crate::slurm) fn fed_until(plugin: &Plugin) -> i64 {
         .and_then(|found| found.assocs.as_ref());
     let found = found.and_then(|history| Some(history.sources().first()?.as_of));
     let until = ledger.keeper.fed_until().or(found);
-    // Without a ledger, ends from now on; that of the second itself may come twice, which is seen.
+    // Without a ledger, ends from now on. An end in this very second may be reported twice; that is
+    // detected.
     until.unwrap_or_else(host::now).saturating_sub(1)
 }
 
-/// Tells the ledger of the snapshot. `None`: usage is not what it says. `before`: what the last pass
-/// wrote.
+/// Feeds the ledger with the snapshot. `None`: usage does not come from a ledger. `before`: numbers
+/// that the last pass wrote.
 pub(in crate::slurm) fn feed(
     plugin: &Plugin,
     (settings, before): (&Settings, Option<ByLedger>),
@@ -135,7 +136,7 @@ pub(in crate::slurm) fn feed(
             }
         }
     };
-    // Whatever else has changed records since the last pass is found, and told, when they are written.
+    // Other changes of records since the last pass are found and reported when records are written.
     let sees = !snapshot.assocs_cached();
     tell(
         plugin,
@@ -147,8 +148,8 @@ pub(in crate::slurm) fn feed(
     )
 }
 
-/// Tells the ledger of associations that were copied once more, when the last ones' usage had been
-/// written: of another tree, and of what an administrator has reset.
+/// Feeds the ledger with associations that were copied again after their usage was written: with a
+/// new tree, and with resets by an administrator.
 pub(in crate::slurm) fn feed_again(
     plugin: &Plugin,
     (settings, before): (&Settings, Option<ByLedger>),
@@ -169,8 +170,8 @@ pub(in crate::slurm) fn feed_again(
     )
 }
 
-/// Tells the ledger something, and takes over what it says then. `sees`: the snapshot has what records of
-/// associations hold now.
+/// Feeds the ledger, and takes its numbers. `sees`: the snapshot has the present values of
+/// associations' records.
 fn tell(
     plugin: &Plugin,
     (settings, before): (&Settings, Option<ByLedger>),
@@ -231,13 +232,13 @@ fn seen_qos(row: &ffi::shim_qos) -> SeenQos {
     }
 }
 
-/// What a QOS has in the snapshot.
+/// Values of a QOS in the snapshot.
 fn seen_held(snapshot: &Snapshot, id: u32) -> Option<Held> {
     let seen = snapshot.qos().iter().find(|seen| seen.id == id);
     seen.and_then(|seen| seen.held())
 }
 
-/// Plans of accounts, by the associations that these are now.
+/// Plans of accounts, by the present ids of their associations.
 fn plans(plan: &LedgerPlan) -> Vec<(AssocId, Plan)> {
     if plan.accounts.is_empty() {
         return Vec::new();
@@ -249,7 +250,8 @@ fn plans(plan: &LedgerPlan) -> Vec<(AssocId, Plan)> {
         .collect()
 }
 
-/// Counts what has come from other sources; later, where a disk keeps it from us.
+/// Adds histories of other sources, or leaves them for later if their lock is held because of a
+/// slow disk.
 fn take_others(plugin: &Plugin, keeper: &mut Keeper) {
     let Some(mut others) = plugin.others.try_lock() else {
         return;
@@ -278,10 +280,10 @@ fn log_complaints(complaints: &LedgerComplaints) {
     }
 }
 
-/// Saves the ledger before what `job` saves, and looks for what others have saved. The thread that saves
-/// also writes the ledger down in memory, which takes longer than the rest of a pass; whoever makes
-/// passes waits for it anyhow, for a bounded time. Should it come late, the ledger is one of a later
-/// moment, and as good.
+/// Saves the ledger before `job` is saved, and looks for files of other sources. The saver's thread
+/// also serialises the ledger, which takes longer than the rest of a pass; the thread that makes
+/// passes waits for it anyway, for a bounded time. If it starts late, the ledger is of a later
+/// moment, and equally good.
 pub(in crate::slurm) fn saving(plugin: &Plugin, settings: &Settings, job: Job) -> Job {
     if !plugin.keeps_ledger(settings) {
         return job;
@@ -295,14 +297,14 @@ pub(in crate::slurm) fn saving(plugin: &Plugin, settings: &Settings, job: Job) -
             Vec::new()
         });
         look(&mut others.lock(), &settings);
-        // Before the state file, which says when usage was reset last: a reset that it knows of is in the
-        // ledger.
+        // Before the state file, which contains the time of the last reset: a reset that it knows
+        // of must be in the ledger.
         let stored = ledger_files::store(&settings.state_dir, &files, wanted);
         job(wanted).and(stored)
     })
 }
 
-/// Ends that came after the last pass, when there is no other pass.
+/// Adds ends after the last pass, when no further pass will follow.
 pub(in crate::slurm) fn take_last_ends(plugin: &Plugin) {
     let ended = plugin.shared.lock().take_ended();
     let mut desk = plugin.ledger.lock();
@@ -365,8 +367,8 @@ impl ByLedger {
         }
     }
 
-    /// Takes over the numbers of some associations. `None`: the list of TRES is another one by now; the
-    /// next pass takes it over.
+    /// Takes the numbers of some associations. `None`: the list of TRES has changed; the next pass
+    /// applies that.
     fn take(&mut self, keeper: &Keeper, of: impl IntoIterator<Item = AssocIndex>) -> Option<()> {
         for index in self.touched.drain(..) {
             self.assocs[index.get()].stays = true;
@@ -390,7 +392,7 @@ impl ByLedger {
         read.filter(|()| fits)
     }
 
-    /// Finds the associations that have the numbers that they had before, in another tree.
+    /// Finds the associations whose numbers have not changed, in a different tree.
     fn compare(&mut self, before: &ByLedger) {
         for (at, row) in self.tree.rows().iter().enumerate() {
             let Some(then) = before.tree.index_of(row.id).map(AssocIndex::get) else {
@@ -409,7 +411,7 @@ impl ByLedger {
             .map(|number| (number.mantissa, number.sign_exponent))
     }
 
-    /// What accounts have used themselves.
+    /// Takes the use of accounts themselves.
     fn take_accounts(&mut self, keeper: &Keeper) {
         self.assocs.truncate(self.tree.len());
         self.tres.truncate(self.tree.len() * self.tres_count);
@@ -438,11 +440,12 @@ impl ByLedger {
         }
     }
 
-    /// A record becomes these numbers. Where there are none of TRES, theirs are 0 or stay.
+    /// Change that sets a record to these numbers. Without numbers of TRES, those in the record
+    /// become 0 or stay.
     fn set(&mut self, numbers: &Numbers) -> ffi::shim_usage_change {
         let mut add_tres = NONE;
         if numbers.tres.len() == self.tres_count {
-            // Each change has a whole run of the array.
+            // Each change has a whole range of the array.
             add_tres = u32::try_from(self.tres.len()).unwrap_or(NONE);
             let tres = numbers.tres.iter();
             self.tres
@@ -461,7 +464,7 @@ impl ByLedger {
         &self.usage
     }
 
-    /// What records of associations are set to, by position.
+    /// Values to which records of associations are set, by position.
     pub(in crate::slurm) fn held(&self) -> Vec<Held> {
         let rows = self.usage.iter().zip(&self.assocs);
         rows.map(|(usage, row)| Held {
@@ -471,8 +474,9 @@ impl ByLedger {
         .collect()
     }
 
-    /// What becomes of the records. An association that came after the snapshot has used nothing yet, a
-    /// QOS keeps what it has; so does one that was reset after the snapshot, as the next pass shall see.
+    /// Changes of the records. An association newer than the snapshot has used nothing yet, and a
+    /// QOS newer than it keeps its values. So does a QOS that was reset after the snapshot, so that
+    /// the next pass sees the reset.
     pub(super) fn update(&mut self, snapshot: &Snapshot) -> UsageUpdate<'_> {
         let was_reset = |now: &&ffi::shim_qos| {
             let held = now.held().zip(seen_held(snapshot, now.id));
@@ -497,8 +501,8 @@ impl ByLedger {
         }
     }
 
-    /// What the records of QOS hold now that they are written and charged, and in those that were reset
-    /// after the snapshot, as the next pass shall see, what they held before.
+    /// Values of QOS records after they were written and charged. For those that were reset after
+    /// the snapshot: the values before the reset, so that the next pass sees it.
     pub(super) fn qos_held(&self, snapshot: &Snapshot) -> impl Iterator<Item = (u32, Held)> {
         snapshot.qos_now().iter().filter_map(|now| {
             let held = match self.reset_qos.contains(&now.id) {
@@ -509,8 +513,8 @@ impl ByLedger {
         })
     }
 
-    /// What became of it when the ledger was told of associations once more: whatever else was done to
-    /// records after [`ByLedger::update`] stays.
+    /// Changes after the ledger was fed with associations again: other changes of records after
+    /// [`ByLedger::update`] are kept.
     pub(super) fn changes(&mut self, snapshot: &Snapshot) -> UsageUpdate<'_> {
         self.qos_rows.clear();
         self.qos_rows.resize(snapshot.qos_now().len(), scaled(1.0));

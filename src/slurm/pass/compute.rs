@@ -1,4 +1,5 @@
-//! The middle of a pass: from a snapshot to charges and factors, by the engine. No lock is held.
+//! The middle of a pass: computes charges and factors from a snapshot with the engine. No lock is
+//! held.
 
 use super::by_ledger::{self, ByLedger};
 use super::computed::{Complaints, EngineTables, Rows};
@@ -23,7 +24,7 @@ use crate::tree::{AssocIndex, Tree};
 use crate::usage::{Charge, accrues};
 use std::sync::Arc;
 
-/// From a snapshot to what will be written.
+/// Computes the results to write from a snapshot.
 pub(in crate::slurm) fn compute(
     plugin: &Plugin,
     settings: &Settings,
@@ -44,7 +45,8 @@ pub(in crate::slurm) fn compute(
     tables.entitle(settings);
     pending.begin(snapshot);
     if settings.is_stock_classic() {
-        // There they decide fair share, too. Else they are taken as they are priced.
+        // In this case jobs also decide fair share. Otherwise they are collected when they are
+        // priced.
         pending.collect(settings, snapshot, tables, usize::MAX);
     }
     let has_usage = settings.has_slurmdbd && !snapshot.assocs().is_empty();
@@ -67,22 +69,22 @@ pub(in crate::slurm) fn compute(
         };
         log_complaints(&computed.compute(&rows, tables, moment));
     } else if settings.prices_in_new_time_only() {
-        // At a start stock prices once, outside of its passes.
+        // At its start stock prices once, outside its passes.
         let last_ran = moment.last_ran;
         computed.outcome.prices = last_ran.is_none_or(|last_ran| moment.now > last_ran);
     }
     if computed.outcome.prices {
-        // They are priced when their factors can be written; what is wrong is found here.
+        // Jobs are priced later, when their factors can be written; errors must be found here.
         tables.pricer(settings, snapshot, moment.now)?;
     } else {
-        // Nor does stock look at jobs then.
+        // Nor does stock read jobs in this case.
         pending.clear();
         computed.billables.clear();
     }
     Ok(())
 }
 
-/// Ranks what the snapshot has of associations now.
+/// Ranks the associations that are in the snapshot now.
 pub(in crate::slurm) fn rank_again(
     plugin: &Plugin,
     settings: &Settings,
@@ -143,8 +145,8 @@ fn log_complaints(complaints: &Complaints) {
     }
 }
 
-/// A job that may be charged as the engine's row, and its billing where slurmctld's record of that
-/// is to be renewed; `None`: this pass does not charge it.
+/// A job that may be charged as the engine's row, and its billing if slurmctld's record of it must
+/// be renewed; `None`: this pass does not charge it.
 fn accruing(
     settings: &Settings,
     snapshot: &Snapshot,

@@ -1,7 +1,7 @@
-//! What a pass is about to write, and how the engine makes it from rows of the host.
+//! Results that a pass will write, and how the engine computes them from rows of the host.
 //!
-//! Nothing here knows how slurmctld's rows look: [`Rows`] does, and another host of plain rows
-//! stands in for slurmctld in the tests.
+//! This module does not depend on the layout of slurmctld's rows: [`Rows`] hides it, and in the
+//! tests a simulated host of plain rows replaces slurmctld.
 
 use crate::config::Config;
 use crate::engine::{Accruing, AssocResult, Engine, Host, Input, Outcome, RunKey};
@@ -17,37 +17,37 @@ use super::moment::Moment;
 
 /// The rows of a snapshot, as a pass reads them, and the rows that it writes.
 pub(in crate::slurm) trait Rows {
-    /// A row of what is charged.
+    /// A row for a charge.
     type Charge;
-    /// A row of what an association's record is to hold.
+    /// A row for the new content of an association's record.
     type Factors;
 
-    /// Raw usage of each association, by position; `None` where the record holds no finite number.
+    /// Raw usage of each association, by position; `None` if the record has no finite number.
     fn usage(&self) -> impl ExactSizeIterator<Item = Option<Extended>>;
 
     /// The id of an association.
     fn assoc_id(&self, position: usize) -> u32;
 
-    /// How many jobs may be charged.
+    /// Number of jobs that may be charged.
     fn job_count(&self) -> usize;
 
     /// The run of a job.
     fn run(&self, job: usize) -> RunKey;
 
-    /// Has the job's run begun?
+    /// Returns true if the job's run has begun.
     fn has_begun(&self, job: usize) -> bool;
 
-    /// The jobs to price, in the order of the host's list, each with how many of the jobs
-    /// `accruing` stand before it; see [`Engine::compute`].
+    /// The jobs to price, in the order of the host's list, each with the number of jobs in
+    /// `accruing` that precede it; see [`Engine::compute`].
     fn queue<'a>(&'a self, accruing: &'a [u32]) -> impl Iterator<Item = (Job, usize)> + 'a;
 
-    /// What a job is charged.
+    /// Row for the charge of a job.
     fn charge(&self, job: usize, accruing: &Accruing, charge: &Charge) -> Self::Charge;
 
-    /// What was found for an association.
+    /// Row for the results of an association.
     fn factors(&self, found: &AssocResult<'_>) -> Self::Factors;
 
-    /// Lets each association find its charges, in their order.
+    /// Links each association to its charges, in their order.
     fn link(factors: &mut [Self::Factors], charges: &mut [Self::Charge]);
 }
 
@@ -55,23 +55,24 @@ pub(in crate::slurm) trait Rows {
 pub(in crate::slurm) struct EngineTables<'a> {
     pub(in crate::slurm) config: &'a Config,
     pub(in crate::slurm) tree: &'a Arc<Tree>,
-    /// What the host's records keep, by position; under `compat=slurm`.
+    /// State of the host's records, by position; under `compat=slurm`.
     pub(in crate::slurm) record_states: &'a mut [RecordState],
-    /// What pricing reads, by position.
+    /// Input of pricing, by position.
     pub(in crate::slurm) factors: &'a mut [AssocFactors],
     pub(in crate::slurm) host_math: HostMath,
-    /// What associations are entitled to.
+    /// Entitlements of associations.
     pub(in crate::slurm) entitlement: &'a Entitlement,
-    /// Usage by position, where a ledger says it; else it is what the host's records hold.
+    /// Usage by position, if a ledger provides it; otherwise the host's records do.
     pub(in crate::slurm) ledger: Option<&'a [Extended]>,
 }
 
-/// What a pass could not reckon with: one line of the log for all of a kind.
+/// Numbers that a pass could not use: one line of the log for all of a kind.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct Complaints {
-    /// Charges that are no numbers: a job, why, and how many more.
+    /// Refused charges: the first job, the reason, and the number of others.
     pub(in crate::slurm) refused: Option<(u32, UsageError, usize)>,
-    /// Raw usage that is no finite number and counts as 0: an association, and how many more.
+    /// Raw usage that is not finite and counts as 0: the first association, and the number of
+    /// others.
     pub(in crate::slurm) non_finite: Option<(u32, usize)>,
 }
 
@@ -91,30 +92,30 @@ impl Complaints {
     }
 }
 
-/// What a pass is about to write. Memory is record_states from pass to pass.
+/// Results that a pass will write. Memory is kept from pass to pass.
 pub(in crate::slurm) struct Computed<C, F> {
-    /// Are there associations at all? Without, time does not pass for usage.
+    /// True if there are associations. Without any, usage does not decay.
     pub(in crate::slurm) has_usage: bool,
-    /// What became of usage, and what the next pass starts from.
+    /// Changes of usage, and the state with which the next pass starts.
     pub(in crate::slurm) outcome: Outcome,
     pub(in crate::slurm) charges: Vec<C>,
-    /// All runs that are there, charged or not; `None` under `compat=slurm`.
+    /// All existing runs, charged or not; `None` under `compat=slurm`.
     pub(in crate::slurm) runs: Option<Vec<RunKey>>,
     /// Ends that were not reported.
     pub(in crate::slurm) ends: Vec<RunKey>,
     /// Jobs whose billing was recomputed.
     pub(in crate::slurm) billables: Vec<(RunKey, f64)>,
-    /// What the host's records are to hold, one per association.
+    /// New content of the host's records, one per association.
     pub(in crate::slurm) factors: Vec<F>,
     /// The jobs that may be charged, and their rows in the snapshot.
     accruing: Vec<Accruing>,
     accruing_rows: Vec<u32>,
     engine: Engine,
-    /// The tree that the engine's ranks are of.
+    /// The tree of the engine's ranks.
     tree: Arc<Tree>,
 }
 
-/// Before a pass, and where there are no associations.
+/// Before a pass, and if there are no associations.
 const NOTHING: Outcome = Outcome {
     change: UsageChange::Factor(1.0),
     last_ran: 0,
@@ -140,7 +141,7 @@ impl<C, F> Default for Computed<C, F> {
 }
 
 impl<C, F> Computed<C, F> {
-    /// Before a snapshot is computed. `has_usage`: there are associations.
+    /// Called before a snapshot is computed. `has_usage`: there are associations.
     pub(in crate::slurm) fn begin(&mut self, has_usage: bool, moment: &Moment) {
         self.has_usage = has_usage;
         self.outcome = Outcome {
@@ -156,10 +157,10 @@ impl<C, F> Computed<C, F> {
         self.accruing_rows.clear();
     }
 
-    /// Takes the jobs that are to be charged, and all runs that are there.
+    /// Takes the jobs that must be charged, and all existing runs.
     ///
-    /// `accruing`: a job as the engine's row, and its billing where the host's record of that is
-    /// to be renewed; `None`: this pass does not charge it.
+    /// `accruing`: returns a job as the engine's row, and its billing if the host's record of it
+    /// must be renewed; `None`: this pass does not charge it.
     pub(in crate::slurm) fn take_jobs(
         &mut self,
         rows: &impl Rows<Charge = C, Factors = F>,
@@ -183,13 +184,13 @@ impl<C, F> Computed<C, F> {
             let jobs = (0..rows.job_count()).filter(|job| rows.has_begun(*job));
             let mut runs: Vec<RunKey> = Vec::with_capacity(rows.job_count());
             runs.extend(jobs.map(|job| rows.run(job)));
-            // Not under the locks that the pass is committed under.
+            // Done here, because the pass is later committed under locks.
             runs.sort_unstable();
             self.runs = Some(runs);
         }
     }
 
-    /// The pass itself: from usage, jobs and associations to charges and factors.
+    /// The pass itself: computes charges and factors from usage, jobs and associations.
     pub(in crate::slurm) fn compute(
         &mut self,
         rows: &impl Rows<Charge = C, Factors = F>,
@@ -212,8 +213,8 @@ impl<C, F> Computed<C, F> {
         publisher.finish()
     }
 
-    /// Ranks the associations that `rows` has now, without decay and charges: these were made, and
-    /// the state from which the next pass starts does not change.
+    /// Ranks the present associations of `rows`, without decay and charges: these were done
+    /// already, and the state with which the next pass starts does not change.
     pub(in crate::slurm) fn rank_again(
         &mut self,
         rows: &impl Rows<Charge = C, Factors = F>,
@@ -243,11 +244,11 @@ impl<C, F> Computed<C, F> {
         &**self.engine.model()
     }
 
-    /// Takes over usage as the host's records have it, valued at `as_of`.
+    /// Takes usage from the host's records, valued at `as_of`.
     ///
-    /// Neither NaN nor infinity can be usage: such a record counts as unused. Rather one strange
-    /// record than priorities that stay as they are for all. A number below 0 counts as 0; stock
-    /// reckons with it, as it is the rounding error of a removal.
+    /// Usage that is NaN or infinite counts as 0: one wrong record is better than priorities that
+    /// no longer change for anybody. A negative number counts as 0; stock calculates with it,
+    /// because it is a rounding error of a removal.
     fn observe(
         &mut self,
         rows: &impl Rows<Charge = C, Factors = F>,
@@ -283,7 +284,7 @@ impl<C, F> Computed<C, F> {
 }
 
 impl<'a> EngineTables<'a> {
-    /// What the engine looks at, and the factors that it writes.
+    /// Input of the engine, and the factors that it writes.
     fn input(
         self,
         accruing: &'a [Accruing],
@@ -303,7 +304,7 @@ impl<'a> EngineTables<'a> {
     }
 }
 
-/// Makes the rows that are to be written from what the engine finds.
+/// Converts results of the engine to rows that must be written.
 struct Publisher<'a, R: Rows> {
     rows: &'a R,
     accruing: &'a [Accruing],

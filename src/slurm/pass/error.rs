@@ -1,10 +1,10 @@
-//! Why a pass ended early.
+//! Reasons why a pass ended early.
 
 use crate::priority::PriorityError;
 use crate::slurm::rows::snapshot::SnapshotError;
 use crate::tree::TreeError;
 
-/// Why a pass left everything as it was.
+/// Reason why a pass changed nothing.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::slurm) enum PassError {
     #[error(transparent)]
@@ -13,7 +13,7 @@ pub(in crate::slurm) enum PassError {
     Compute(#[from] ComputeError),
 }
 
-/// Why nothing was computed.
+/// Reason why nothing was computed.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::slurm) enum ComputeError {
     #[error("associations: {0}")]

@@ -1,8 +1,8 @@
 //! A host of plain rows, for passes without Slurm.
 //!
-//! It keeps records of associations and jobs. Between the snapshot of a pass and its apply jobs
-//! start, end and are resized, administrators set usage, and the clock steps back. Usage is compared
-//! with what a naive host finds that keeps every second of every run.
+//! It keeps records of associations and jobs. Between the snapshot and the apply step of a pass,
+//! jobs start, end and are resized, administrators set usage, and the clock steps back. Usage is
+//! compared with the results of a naive host that keeps every second of every run.
 
 use super::computed::{Complaints, Computed, EngineTables, Rows};
 use super::moment::Moment;
@@ -32,7 +32,7 @@ pub(super) struct JobRecord {
     pub(super) charged: bool,
 }
 
-/// What slurmctld has, as far as usage is concerned.
+/// slurmctld's data, as far as usage is concerned.
 pub(super) struct FakeHost {
     pub(super) config: Config,
     pub(super) tree: Arc<Tree>,
@@ -45,7 +45,7 @@ pub(super) struct FakeHost {
     pub(super) computed: Computed<ChargeRow, FactorsRow>,
     pub(super) record_states: Vec<RecordState>,
     pub(super) entitlement: Entitlement,
-    /// What a ledger says that was used.
+    /// Use according to a ledger.
     pub(super) ledger: Option<Vec<Extended>>,
     pub(super) priced_with: Vec<AssocFactors>,
 }
@@ -96,7 +96,7 @@ impl Rows for FakeRows {
     }
 
     fn queue<'a>(&'a self, accruing: &'a [u32]) -> impl Iterator<Item = (Job, usize)> + 'a {
-        // One waiting job of each user, behind all that run.
+        // One waiting job of each user, after all running jobs.
         let users = (3..self.usage.len()).map(AssocIndex::new);
         users.map(|assoc| {
             let job = Job {
@@ -299,7 +299,7 @@ impl FakeHost {
         complaints
     }
 
-    /// Adds what was computed to what the records hold by now.
+    /// Adds the computed results to the present values of the records.
     pub(super) fn apply(&mut self, moment: &Moment) {
         let mut computed = std::mem::take(&mut self.computed);
         let factor = computed.outcome.change.factor().unwrap();
@@ -331,7 +331,7 @@ impl FakeHost {
         complaints
     }
 
-    /// What a naive host has: every second of every run from [`START`] on, decayed to the last
+    /// Usage on a naive host: every second of every run from [`START`] on, decayed to the last
     /// pass.
     pub(super) fn naive(&self, assoc: usize) -> f64 {
         let last_ran = self.charged_until.last_ran().unwrap();

@@ -1,5 +1,5 @@
-//! The order in which waiting jobs start, where `order=` asks for one, as numbers in the place of
-//! priorities. It is kept until the next pass, for jobs that come before that.
+//! The order in which waiting jobs start, if `order=` requests one, as numbers that replace
+//! priorities. It is kept until the next pass, for jobs that arrive before that.
 
 use super::moment::Moment;
 use super::submits::Submits;
@@ -17,36 +17,37 @@ use crate::usage::RunTimes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The order of the last pass, and what has come since.
+/// The order of the last pass, and the jobs that arrived since.
 #[derive(Default)]
 pub(in crate::slurm) struct StandingLine {
-    /// There is an order; else waiting jobs have their weighted sums.
+    /// True if there is an order; otherwise waiting jobs have their weighted sums.
     is_formed: bool,
-    /// A job came while there was no order, after the last snapshot.
+    /// True if a job arrived while there was no order, after the last snapshot.
     missed: bool,
     line: Line,
     charged_to: ChargedTo,
     tree: Arc<Tree>,
-    /// When a job was first submitted, by its number: a requeue gives it another time, and it
-    /// keeps its place. Those of which slurmctld's records tell another time, and those that run
-    /// and may be requeued.
+    /// Times when jobs were first submitted, by job number: a requeue changes the submit time in
+    /// slurmctld's record, but the job keeps its place. Contains jobs whose record has a different
+    /// time, and running jobs that may be requeued.
     submitted: Submits,
-    /// How long runs took up to the last pass, under `expect=history`.
+    /// Run times up to the last pass, under `expect=history`.
     run_times: Arc<RunTimes>,
-    /// Jobs that came since the last snapshot, by id, and the association that they were charged to.
+    /// Jobs that arrived since the last snapshot, by id, and the association to which they were
+    /// charged.
     came: BTreeMap<u64, (Job, Option<AssocId>)>,
 }
 
-/// What orders are made from, kept from pass to pass: as long as shares stay, only usage is taken anew.
+/// Input of orders, kept from pass to pass: while shares do not change, only usage is read again.
 #[derive(Default)]
 pub(in crate::slurm) struct LineWorkspace {
     tree: Arc<Tree>,
     entitlement: Entitlement,
     contenders: Contenders,
-    /// That of the contenders.
+    /// Forest of the contenders.
     forest: Option<Arc<Forest>>,
     jobs: JobColumns,
-    /// Of the jobs, which row of the snapshot each one is.
+    /// Row of each job in the snapshot.
     rows: Vec<u32>,
 }
 
@@ -61,7 +62,7 @@ impl LineWorkspace {
         &self.contenders
     }
 
-    /// The nodes of the contenders, which compete on this level.
+    /// Forest of the contenders' nodes, which compete on this level.
     fn forest(&mut self, used: &[u128], level: Level) -> Result<Arc<Forest>, OrderError> {
         if let Some(forest) = self
             .forest
@@ -77,35 +78,35 @@ impl LineWorkspace {
     }
 }
 
-/// True where jobs have an order.
+/// Returns true if jobs have an order.
 pub(in crate::slurm) fn is_asked_for(config: &Config) -> bool {
     config.order() != Order::Weighted
 }
 
-/// True where what jobs are expected to use counts.
+/// Returns true if the expected use of jobs counts.
 pub(in crate::slurm) fn expects(config: &Config) -> bool {
     config.order() == Order::Interleaved
 }
 
-/// True where the partition of a waiting job says something of its place.
+/// Returns true if the partition of a waiting job can affect its place.
 pub(in crate::slurm) fn reads_partitions(config: &Config) -> bool {
-    // A partition may limit how long a job takes.
+    // A partition may limit the run time of a job.
     config.tiers() == Tiers::Partition || expects(config)
 }
 
-/// True where the run times of ended jobs count.
+/// Returns true if the run times of ended jobs count.
 pub(in crate::slurm) fn learns(config: &Config) -> bool {
     is_asked_for(config) && config.expect() == Expect::History
 }
 
-/// True where waiting jobs have another order, or begin or cease to have one, with other settings.
+/// Returns true if new settings change the order of waiting jobs, or begin or end one.
 pub(in crate::slurm) fn changes(before: &Config, now: &Config) -> bool {
     (is_asked_for(before) || is_asked_for(now)) && before != now
 }
 
-/// The order of the waiting jobs of a pass. Into `by_row` goes the number of each row of the snapshot, 0
-/// where the job has its priority as ever; after an error it is as it was. `before`: when jobs were first
-/// submitted; `run_times`: how long runs took so far.
+/// The order of the waiting jobs of a pass. `by_row` gets the number of each row of the snapshot;
+/// 0: keep the weighted priority. Unchanged on error. `before`: when jobs were first submitted;
+/// `run_times`: run times so far.
 pub(in crate::slurm) fn form(
     config: &Config,
     (snapshot, tables): (&Snapshot, &Tables),
@@ -185,7 +186,7 @@ pub(in crate::slurm) fn form(
 }
 
 impl StandingLine {
-    /// No line yet, but it is known what the last slurmctld remembered.
+    /// A line without an order, with the data that the last slurmctld saved.
     pub(in crate::slurm) fn knowing(found: &OrderState) -> StandingLine {
         StandingLine {
             submitted: found.submits.iter().copied().collect(),
@@ -194,12 +195,12 @@ impl StandingLine {
         }
     }
 
-    /// There is an order; else waiting jobs have their weighted sums.
+    /// Returns true if there is an order; otherwise waiting jobs have their weighted sums.
     pub(in crate::slurm) fn is_formed(&self) -> bool {
         self.is_formed
     }
 
-    /// What a restart would forget.
+    /// Data that would be lost by a restart.
     pub(in crate::slurm) fn to_save(&self) -> OrderState {
         OrderState {
             submits: self.submitted.iter().collect(),
@@ -207,13 +208,13 @@ impl StandingLine {
         }
     }
 
-    /// How long runs took up to the last pass.
+    /// Run times up to the last pass.
     pub(in crate::slurm) fn run_times(&self) -> Arc<RunTimes> {
         Arc::clone(&self.run_times)
     }
 
-    /// When jobs were first submitted, as far as their records may not tell it; of those that run,
-    /// `running`, as far as they stood in line before.
+    /// Times when jobs were first submitted, if their records may have a different time; includes
+    /// those of the running jobs `running` that had a place in the line before.
     pub(in crate::slurm) fn submitted(&self, running: impl Iterator<Item = u32>) -> Submits {
         let mut walk = self.submitted.walk();
         let started = running.filter(|id| walk.of(*id).is_none());
@@ -225,15 +226,15 @@ impl StandingLine {
         self.submitted.iter().chain(known).collect()
     }
 
-    /// A snapshot is about to be taken, which has all jobs that came so far and still wait. The others
-    /// are forgotten.
+    /// Called before a snapshot is taken; it will contain all jobs that have arrived and still
+    /// wait. The others are forgotten.
     pub(in crate::slurm) fn before_snapshot(&mut self) {
         self.missed = false;
         self.came.clear();
     }
 
-    /// No order is asked for any more: what is left is when jobs were first submitted. Gives what is
-    /// to be dropped where nobody waits for it.
+    /// Removes the order, because none is requested any more, and keeps only the first submit
+    /// times. Returns the old line, which should be dropped where nobody waits for it.
     pub(in crate::slurm) fn dissolve(&mut self) -> Option<StandingLine> {
         self.is_formed.then(|| {
             let without = StandingLine {
@@ -245,9 +246,9 @@ impl StandingLine {
         })
     }
 
-    /// Takes the place of the line `before`, with the jobs that came there after the snapshot. True:
-    /// one came when there was no order, and is in none yet. Also gives the old line, which is to be
-    /// dropped where nobody waits for it.
+    /// Replaces the line `before`, and adds the jobs that arrived there after the snapshot. Returns
+    /// true if a job arrived while there was no order, and so has no place yet. Also returns the
+    /// old line, which should be dropped where nobody waits for it.
     pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) -> (bool, StandingLine) {
         for (mut job, assoc) in std::mem::take(&mut before.came).into_values() {
             let id = job.id as u32;
@@ -258,7 +259,7 @@ impl StandingLine {
                 if let Some(at) = before.submitted.get(id) {
                     self.submitted.insert(id, at);
                 }
-                // The node is one of the line.
+                // The node always exists in the line.
                 let _ = self.line.insert(job, had);
                 self.came.insert(job.id, (job, assoc));
             }
@@ -266,9 +267,9 @@ impl StandingLine {
         (before.missed, std::mem::replace(before, self))
     }
 
-    /// The number of a job that has come, or changed, since the pass: the only waiting one of
-    /// `snapshot`. `above`: its association and those above it, nearest first. `None`: there is no
-    /// order yet, and the job has its weighted sum as all others.
+    /// Number of a job that has arrived or changed since the pass: the only waiting job of
+    /// `snapshot`. `above`: its association and the ancestors of that, nearest first. `None`: there
+    /// is no order yet, and the job has its weighted sum, as all others.
     pub(in crate::slurm) fn number(
         &mut self,
         config: &Config,
@@ -298,7 +299,7 @@ impl StandingLine {
     }
 }
 
-/// What a job that runs is expected to use yet.
+/// Expected remaining use of a running job.
 fn due(row: &ffi::shim_accruing, now: i64, run_times: &RunTimes) -> u128 {
     let limit = host::time_limit(row.time_limit, row.time_limit_infinite, false);
     let limit = longest_secs(limit, None);
@@ -311,7 +312,7 @@ fn due(row: &ffi::shim_accruing, now: i64, run_times: &RunTimes) -> u128 {
     units(rest.max(0.0) * billing)
 }
 
-/// What rows of waiting jobs say of an order.
+/// Data of waiting jobs' rows for an order.
 struct JobRows<'a> {
     waiting: &'a [ffi::shim_waiting],
     queued: &'a [ffi::shim_queued],
@@ -339,9 +340,9 @@ impl<'a> JobRows<'a> {
         }
     }
 
-    /// A waiting job, which is charged to a node, as a row of an order. Called, and with rows that are asked for
-    /// job by job, it takes 0.4 ms more of a pass of 45 with 100,000 waiting jobs (samples of passes of the bench
-    /// host).
+    /// A waiting job, which is charged to a node, as a row of an order. Inlined: a call for each
+    /// job, with rows fetched job by job, adds 0.4 ms to a pass of 45 ms with 100,000 waiting jobs
+    /// (samples of passes of the bench host).
     #[inline(always)]
     fn job(&self, at: usize, node: u32) -> Job {
         let row = &self.waiting[at];

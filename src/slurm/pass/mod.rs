@@ -1,17 +1,17 @@
-//! A pass: its order, its steps, and what it publishes.
+//! A pass: its schedule, its steps, and what it publishes.
 //!
 //! | module | noun |
 //! |---|---|
 //! | `schedule` | the body of the thread: when passes are made |
 //! | `order` | the steps of one pass, in their order |
-//! | `workspace`, `moment` | the memory of a pass, and the moment that it is about |
-//! | `computed` | what a pass is about to write, made by the engine from rows of any host |
+//! | `workspace`, `moment` | the memory of a pass, and its time |
+//! | `computed` | results that a pass will write, computed by the engine from rows of any host |
 //! | `compute` | slurmctld's snapshot as such rows |
-//! | `by_ledger` | the ledger's part of a pass, and records that are set to what it says |
-//! | `pending`, `batch` | waiting jobs: priorities, and the factors behind them |
-//! | `line` | the order of waiting jobs, where one is asked for, as numbers |
+//! | `by_ledger` | the ledger's part of a pass, and records that are set to its numbers |
+//! | `pending`, `batch` | waiting jobs: priorities, and their factors |
+//! | `line` | the order of waiting jobs, if one is requested, as numbers |
 //! | `submits` | when jobs were first submitted |
-//! | `apply` | writing into slurmctld's records |
+//! | `apply` | writes into slurmctld's records |
 //! | `assoc_cache` | the copy of associations that is kept from one pass to the next |
 //! | `error` | why a pass ended early |
 

@@ -1,4 +1,4 @@
-//! The order of a pass: snapshot, compute, apply.
+//! The steps of a pass in order: snapshot, compute, apply.
 
 use super::apply::{self, Applied};
 use super::assoc_cache;
@@ -24,8 +24,8 @@ use jiff::tz::TimeZone;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One pass. `next`: when the next one is due, on the monotonic clock. On error nothing has
-/// changed, or usage has, and that is saved.
+/// One pass. `next`: when the next pass is due, on the monotonic clock. On error either nothing has
+/// changed, or usage has, and is saved.
 pub(in crate::slurm) fn pass(
     plugin: &Plugin,
     work: &mut Workspace,
@@ -55,11 +55,11 @@ pub(in crate::slurm) fn pass(
     Ok(())
 }
 
-/// What precedes a pass: usage from the state file, the reset that is due, the site factors.
+/// Preparation of a pass: usage from the state file, a reset that is due, the site factors.
 fn begin(plugin: &Plugin, settings: &Settings) {
     let now = host::now();
     plugin.shared.lock().decay = engine::decay(&settings.config);
-    // Not under the locks: it may read files.
+    // Not under the locks, because it may read files.
     let zone = TimeZone::system();
     let take_due = || plugin.shared.lock().resets.take_due(now, &zone);
     if settings.has_slurmdbd && host::has_root() {
@@ -73,7 +73,7 @@ fn begin(plugin: &Plugin, settings: &Settings) {
             log::info("all usage is reset (PriorityUsageResetPeriod)");
         }
     } else if settings.counts_passes_only() {
-        // There is nothing to reset, but the time of the last reset moves on.
+        // There is nothing to reset, but the time of the last reset advances.
         take_due();
     }
     let last_ran = plugin.shared.lock().charged_until.last_ran();
@@ -81,15 +81,15 @@ fn begin(plugin: &Plugin, settings: &Settings) {
     if let Some(line) = clock {
         log::error(line);
     }
-    // As the stock plugin, not on a first pass. Stock also leaves them after the clock stepped
-    // back, for one pass; ours may then be without time to charge for long.
+    // As in the stock plugin, not on a first pass. Stock also skips them for one pass after the
+    // clock stepped back; our passes may then be without time to charge for long.
     let passes = |last_ran| now > last_ran || !settings.quirks.ignores_clock_back;
     if last_ran.is_some_and(passes) && !host::is_ending() {
         host::site_update();
     }
 }
 
-/// A snapshot, with associations as they are: copied, or kept and charged.
+/// Takes a snapshot, with the present associations: copied, or kept and charged.
 fn take(
     plugin: &Plugin,
     work: &mut Workspace,
@@ -115,7 +115,7 @@ fn take(
         };
         (moment, ended)
     };
-    // Not under locks of slurmctld: it may be being saved.
+    // Not under locks of slurmctld, because the ledger may be being saved.
     plugin.ledger.lock().ended.append(&mut ended);
     work.snapshot.index()?;
     Ok(moment)
@@ -129,13 +129,14 @@ fn snapshot(
     plugin.fault.inject("snapshot");
     work.tables.weigh(settings);
     let weighed = &work.tables.weighed;
-    // Jobs of all states are priced, and charged, with PriorityFlags=CALCULATE_RUNNING.
+    // Jobs in all states are priced, and charged, with PriorityFlags=CALCULATE_RUNNING.
     let always = match settings.config.priority_flags.calculate_running {
         true => u32::MAX,
         false => 0,
     };
     let keeps_ledger = plugin.keeps_ledger(settings);
-    // A pass learns run times of the ends that it finds by itself, unless the cluster ended the runs.
+    // A pass learns run times from the ends that it finds itself, unless the cluster ended the
+    // runs.
     let learns = line::learns(&settings.config) && unreported_ends::may_come(settings);
     let want = ffi::shim_want {
         outcomes: keeps_ledger || learns,
@@ -152,7 +153,7 @@ fn snapshot(
         waiting_tres: settings.weighs_tres(),
         queued: line::is_asked_for(&settings.config),
         billed: line::expects(&settings.config),
-        // With DebugFlags=Priority the log says what the sums would be made of.
+        // With DebugFlags=Priority the log shows the terms of the sums too.
         order_only: line::is_asked_for(&settings.config) && !log::tells_priorities(),
         order_partition: line::reads_partitions(&settings.config),
         order_qos: settings.config.tiers() == Tiers::Qos,
@@ -176,8 +177,8 @@ fn snapshot(
     Ok(moment)
 }
 
-/// Ranks the associations once more, which were copied when usage was written. Jobs are charged by
-/// now, and usage has decayed.
+/// Ranks again the associations that were copied when usage was written. Jobs have been charged
+/// already, and usage has decayed.
 fn rank_again(
     plugin: &Plugin,
     settings: &Settings,
@@ -192,7 +193,7 @@ fn rank_again(
     Ok(())
 }
 
-/// Puts waiting jobs in order, if an order is asked for.
+/// Puts waiting jobs in order, if an order is requested.
 fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, moment: &Moment) {
     work.pending.numbers().clear();
     if !line::is_asked_for(&settings.config) {
@@ -205,7 +206,7 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
     if !work.computed.outcome.prices {
         return;
     }
-    // Hooks go on with the old one meanwhile.
+    // Meanwhile hooks continue with the old line.
     let running = work.snapshot.accruing().iter().map(|row| row.job_id);
     let (before, run_times) = {
         let line = plugin.line.lock();
@@ -244,7 +245,7 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
     }
 }
 
-/// How long runs took, up to now; none, unless that is asked for.
+/// Run times up to now; empty if they are not needed.
 fn learn(
     plugin: &Plugin,
     settings: &Settings,
@@ -256,7 +257,7 @@ fn learn(
     if !line::learns(&settings.config) {
         return Arc::default();
     }
-    // Of those whose end nobody reports.
+    // Those of runs whose end is not reported.
     let found = unreported_ends::run_times(&work.snapshot, &work.computed.ends, moment.now);
     ended.extend(found);
     if !ended.is_empty() {
@@ -290,10 +291,10 @@ fn price(
     Ok(())
 }
 
-/// Where this pass comes before the time that the state on disk says of it, as after a start or a
-/// step of the clock, that is written down first: else usage that slurmctld dumps from now on could
-/// be taken for usage of the pass before. That is of no use to `compat=slurm`, which reads no state
-/// of ours.
+/// If this pass comes before the time of the next pass in the state on disk, as after a start or a
+/// step of the clock, the file is updated first. Otherwise usage that slurmctld dumps from now on
+/// could be mistaken for usage of the previous pass. Not needed with `compat=slurm`, which does not
+/// read our state.
 fn withdraw_announced(plugin: &Plugin, settings: &Settings) {
     let now = host::now();
     if settings.quirks.has_no_state_file || !plugin.is_before_announced(now) {
@@ -304,12 +305,13 @@ fn withdraw_announced(plugin: &Plugin, settings: &Settings) {
     match plugin.saver.save(job) {
         Ok(Saved::OnDisk) => plugin.withdraw_announced(now),
         Ok(Saved::LeftToTheEnd) => {}
-        // The state of this pass will do away with it; a disk that stays bad is told of then.
+        // The state of this pass will replace it; a permanent disk error is reported at that time.
         Err(error) => log::verbose(format_args!("the time of this pass is not saved: {error}")),
     }
 }
 
-/// What is still to be saved of a pass. Dropped by a panic, it is saved without a line in the log.
+/// Data of a pass that must still be saved. If dropped by a panic, it is saved without a line in
+/// the log.
 struct Unsaved<'a> {
     plugin: &'a Plugin,
     job: Option<Job>,
@@ -345,7 +347,7 @@ fn unsaved<'a>(
 }
 
 impl Unsaved<'_> {
-    /// Saves it, and waits for a slow disk no longer than a bound.
+    /// Saves the data; the wait for a slow disk is bounded.
     fn save(mut self) {
         self.plugin.fault.inject("state");
         let Some(job) = self.job.take() else {

@@ -1,8 +1,8 @@
-//! Waiting jobs of a pass: which are priced, their priorities, and how these came about.
+//! Waiting jobs of a pass: those that are priced, their priorities, and the terms of these.
 //!
 //! A job costs one row of the snapshot and one of prices. Its factors are written to its record as
-//! soon as they are computed, some thousand jobs at a time: those of all jobs are never kept. A job
-//! that stands in an order has a number instead, and no factors.
+//! soon as they are computed, some thousand jobs at a time: those of all jobs are never stored. A
+//! job with a place in an order has a number instead, and no factors.
 
 use super::batch::Batch;
 use crate::priority::{Job, Priced, Pricer, variant_count};
@@ -14,63 +14,63 @@ use crate::slurm::state::settings::Settings;
 use crate::tree::AssocIndex;
 use std::ops::Range;
 
-/// The row of a job's association, and its factors, are prefetched so many jobs ahead. Without this a
-/// pass takes 8 to 11 % more CPU time (`time_pass`, 100,000 jobs; 32fc6dc).
+/// Number of jobs by which the row of a job's association, and its factors, are prefetched ahead.
+/// Without this a pass takes 8 to 11 % more CPU time (`time_pass`, 100,000 jobs; 32fc6dc).
 const AHEAD: usize = 16;
 
 /// Waiting jobs with their prices; memory that passes reuse.
 #[derive(Default)]
 pub(in crate::slurm) struct Pending {
-    /// Those that are to be written, then those that were taken and are not computed yet.
+    /// Jobs that must be written, followed by those that were taken and are not computed yet.
     prices: Vec<ffi::shim_price>,
     to_write: usize,
     next: usize,
-    /// Some job keeps the priority that it has.
+    /// True if any job keeps its present priority.
     stays: bool,
     /// `PriorityFlags=INCR_ONLY`.
     only_raises: bool,
-    /// The first row of the snapshot that was not looked at yet.
+    /// First row of the snapshot that has not been examined yet.
     next_row: usize,
     /// Priorities per partition and QOS, job after job.
     variants: Vec<u32>,
-    /// One per TRES, if TRES are weighed.
+    /// One per TRES, if TRES have weights.
     tres_weights: Vec<f64>,
-    /// Of the jobs that were priced last, who has no factors: an administrator set the priority.
+    /// Jobs of the last priced batch that have no factors: an administrator set the priority.
     cleared: Vec<bool>,
-    /// Their weighted TRES terms, job after job.
+    /// Weighted TRES terms of these jobs, job after job.
     tres_terms: Vec<f64>,
-    /// Terms of one job, of the TRES that have a weight.
+    /// Terms of one job, for the TRES that have a weight.
     weighed_terms: Vec<f64>,
     overflows: Overflows,
-    /// By row of the snapshot: what a job gets in the place of its priority; 0, and beyond the
-    /// end: nothing.
+    /// Number that replaces the priority of a job, by row of the snapshot; none if 0, or beyond the
+    /// end.
     numbers: Vec<u32>,
 }
 
-/// Jobs that a pass does not price although their state is one of those it prices.
+/// Returns true for jobs that a pass does not price, although it prices jobs in their state.
 fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
     if settings.is_stock_classic() || settings.passes_once() {
-        // Stock prices a job right after it was charged, and not if it was not to be charged.
+        // Stock prices a job right after charging it, and not if it does not charge it.
         let charges =
             settings.config.priority_flags.calculate_running || !row.is(ffi::SHIM_PENDING);
         let charged =
             row.is(ffi::SHIM_STARTED) && row.is(ffi::SHIM_ALREADY_CHARGED) && row.assoc_id != 0;
         row.is(ffi::SHIM_ENDED) || (charges && charged)
     } else {
-        // What has ended for good needs no priority any more.
+        // A job that has ended for good needs no priority.
         !settings.quirks.prices_ended && row.is(ffi::SHIM_ENDED) && !row.is(ffi::SHIM_PENDING)
     }
 }
 
-/// Whether a job has the priority that it is to get, so that its record need not be looked at:
-/// one that was set meanwhile stays.
+/// Returns true if a job already has the right priority, so that its record need not be read: a
+/// priority that was set in the meantime stays.
 fn keeps(price: &ffi::shim_price, row: &ffi::shim_waiting) -> bool {
     price.priority == price.seen_priority
         && price.variants_len == 0
         && !row.is(ffi::SHIM_HAS_VARIANTS)
 }
 
-/// A job that is to get a price.
+/// A job that must get a price.
 fn price_of(position: usize, row: &ffi::shim_waiting) -> ffi::shim_price {
     ffi::shim_price {
         job_id: row.job_id,
@@ -83,26 +83,26 @@ fn price_of(position: usize, row: &ffi::shim_waiting) -> ffi::shim_price {
     }
 }
 
-/// Where the priorities of a job in its partitions and QOS are.
+/// Sets the location of a job's priorities in its partitions and QOS.
 fn set_variants(price: &mut ffi::shim_price, start: usize, count: usize) {
     price.variants = u32::try_from(start).unwrap_or(NONE);
     price.variants_len = u32::try_from(count).unwrap_or(0);
 }
 
-/// The number that the job in a row stands in an order with.
+/// Number of the job in a row, if it has a place in an order.
 fn number_in(numbers: &[u32], row: usize) -> Option<u32> {
     numbers.get(row).copied().filter(|number| *number > 0)
 }
 
 impl Pending {
-    /// Before the waiting jobs of a snapshot are taken.
+    /// Called before the waiting jobs of a snapshot are taken.
     pub(in crate::slurm) fn begin(&mut self, snapshot: &Snapshot) {
         self.clear();
         self.next_row = 0;
         self.prices.reserve_exact(snapshot.waiting().len());
     }
 
-    /// There are no jobs, and none are taken.
+    /// Removes all jobs; none will be taken.
     pub(in crate::slurm) fn clear(&mut self) {
         self.prices.clear();
         (self.to_write, self.next) = (0, 0);
@@ -111,29 +111,29 @@ impl Pending {
         self.next_row = usize::MAX;
     }
 
-    /// What jobs that stand in an order get: one number for each row of the snapshot, 0 for those
-    /// that do not. None: there is no order.
+    /// Numbers of jobs in an order: one for each row of the snapshot, 0 for jobs without a place.
+    /// Empty if there is no order.
     pub(in crate::slurm) fn numbers(&mut self) -> &mut Vec<u32> {
         &mut self.numbers
     }
 
-    /// How many priorities are to be written, when all are computed.
+    /// Number of priorities that must be written, once all are computed.
     pub(in crate::slurm) fn len(&self) -> usize {
         self.to_write
     }
 
-    /// Does some job keep the priority that it has?
+    /// Returns true if any job keeps its present priority.
     pub(in crate::slurm) fn stays(&self) -> bool {
         self.stays
     }
 
-    /// The first row of the snapshot that was not looked at yet.
+    /// First row of the snapshot that has not been examined yet.
     pub(in crate::slurm) fn next_row(&self) -> usize {
         self.next_row
     }
 
-    /// Takes the jobs that are to be priced next: as many as a batch has, or fewer at the end, or
-    /// where jobs with numbers come that are not priced; on the way numbers of these.
+    /// Takes the next jobs to be priced: a full batch, or fewer at the end, or before jobs with
+    /// numbers that are not priced; takes the numbers of the latter on the way.
     pub(in crate::slurm) fn take(
         &mut self,
         settings: &Settings,
@@ -148,7 +148,7 @@ impl Pending {
                 }
                 self.next = self.to_write;
                 self.collect(settings, snapshot, tables, self.next + Batch::LEN);
-                // Rows that are passed over may have stood before one with a number.
+                // Skipped rows may have preceded a row with a number.
                 let is_done = self.next_row >= snapshot.waiting().len();
                 if is_done || self.next < self.prices.len() {
                     break;
@@ -158,7 +158,7 @@ impl Pending {
         self.next..self.prices.len().min(self.next + Batch::LEN)
     }
 
-    /// Takes jobs with numbers, up to the first one without.
+    /// Takes jobs with numbers, up to the first one without a number.
     fn number(&mut self, settings: &Settings, snapshot: &Snapshot) {
         let only_raises = settings.config.priority_flags.incr_only;
         let first = self.next_row;
@@ -195,7 +195,7 @@ impl Pending {
         tables: &Tables,
         len: usize,
     ) {
-        // Without slurmdbd, nothing that associations would give counts.
+        // Without slurmdbd, the factors from associations do not count.
         let assoc = |id| {
             settings
                 .has_slurmdbd
@@ -245,8 +245,8 @@ impl Pending {
         })
     }
 
-    /// The jobs as the engine's rows, but for what they ask for, and for each how many of the
-    /// accruing ones precede it in slurmctld's list.
+    /// The jobs as the engine's rows, without requested resources, each with the number of accruing
+    /// jobs that precede it in slurmctld's list.
     pub(in crate::slurm) fn among<'a>(
         &'a self,
         snapshot: &'a Snapshot,
@@ -283,9 +283,9 @@ impl Pending {
         spread(&tables.weighed, &self.weighed_terms, &mut self.tres_weights);
     }
 
-    /// Prices the jobs that were taken, and returns how their priorities come about: in columns of
-    /// the batch and of these, valid until one of them is used again. Of jobs that have their
-    /// priority already no more is kept.
+    /// Prices the jobs that were taken, and returns the terms of their priorities: in columns of
+    /// the batch and of `self`, valid until one of them is used again. Jobs that already have the
+    /// right priority are then dropped.
     pub(in crate::slurm) fn price(
         &mut self,
         batch: &mut Batch,
@@ -301,9 +301,9 @@ impl Pending {
             let number = number_in(&self.numbers, price.row as usize);
             let priority = number.unwrap_or(priority);
             price.priority = priority;
-            // Stock tells clients of each job that it prices.
+            // Stock notifies clients about each job that it prices.
             price.notify = !self.only_raises || priority > price.seen_priority;
-            // How it came about matters to few jobs here.
+            // Only few jobs need the terms here.
             if tells {
                 log::priority(|| describe(row.job_id, &batch.priced(at)));
             }
@@ -342,7 +342,7 @@ impl Pending {
         self.columns(batch)
     }
 
-    /// How the priorities of the jobs in a batch come about.
+    /// Terms of the priorities of the jobs in a batch.
     fn columns(&self, batch: &Batch) -> ffi::shim_factor_columns {
         let terms = batch.terms();
         ffi::shim_factor_columns {
@@ -361,7 +361,7 @@ impl Pending {
         }
     }
 
-    /// Moves those among priced jobs that are to be written to the others before them.
+    /// Moves priced jobs that must be written next to the earlier ones.
     fn keep_changed(&mut self, snapshot: &Snapshot, of: Range<usize>) {
         self.next = of.end;
         for at in of {
@@ -373,18 +373,19 @@ impl Pending {
         }
     }
 
-    /// Logs priorities that do not fit.
+    /// Logs priorities that are too large.
     pub(in crate::slurm) fn log_overflows(&mut self) {
         std::mem::take(&mut self.overflows).log();
     }
 
-    /// Prices of some jobs, and the priorities that these point to.
+    /// Prices of some jobs, and the variants to which they refer.
     pub(in crate::slurm) fn prices(&self, of: Range<usize>) -> (&[ffi::shim_price], &[u32]) {
         (&self.prices[of], &self.variants)
     }
 }
 
-/// Puts numbers of the TRES that have a weight, `weighed`, where slurmctld has these TRES.
+/// Copies numbers of the TRES with a weight, `weighed`, to the positions of these TRES in
+/// slurmctld.
 fn spread(weighed: &[u32], from: &[f64], to: &mut [f64]) {
     to.fill(0.0);
     for (place, number) in weighed.iter().zip(from) {
@@ -394,8 +395,8 @@ fn spread(weighed: &[u32], from: &[f64], to: &mut [f64]) {
     }
 }
 
-/// Jobs whose priority does not fit. One line for all of them: a weight too many concerns the
-/// whole queue.
+/// Jobs whose priority is too large. One line of the log for all of them: a wrong weight affects
+/// the whole queue.
 #[derive(Default)]
 struct Overflows {
     first: Option<u32>,
@@ -428,7 +429,7 @@ fn or_null(numbers: &[f64]) -> *const f64 {
     }
 }
 
-/// Factors as the shim takes them; the pointers are valid as long as the slices.
+/// Converts factors for the shim; the pointers are valid as long as the slices.
 pub(in crate::slurm) fn to_shim(
     priced: &Priced,
     clear: bool,
@@ -451,7 +452,7 @@ pub(in crate::slurm) fn to_shim(
     }
 }
 
-/// A line of the log, as `DebugFlags=Priority` asks for it.
+/// A line of the log for `DebugFlags=Priority`.
 fn describe(job_id: u32, priced: &Priced) -> String {
     format!(
         "job {}: {} = age {:.2} + assoc {:.2} + fairshare {:.2} + size {:.2} + partition {:.2} \

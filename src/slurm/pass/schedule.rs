@@ -1,5 +1,5 @@
-//! The body of the plugin's thread: a pass now, then one every period, and one more at once where
-//! somebody asks for it.
+//! The body of the plugin's thread: one pass now, then one every period, and extra passes on
+//! request.
 
 use super::error::PassError;
 use super::order::pass;
@@ -18,10 +18,11 @@ use std::time::Duration;
 
 static PASS: Hook = Hook::new("pass");
 
-/// How long a pass is put off at a time while slurmctld is about to end: it may go on after all.
+/// Interval at which a pass is postponed while slurmctld is about to end: it may continue after
+/// all.
 const WHILE_ENDING: Duration = Duration::from_secs(1);
 
-/// Makes passes until the thread is to stop; calls `before_each` before each of them.
+/// Makes passes until the thread must stop; calls `before_each` before each of them.
 pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
     let mut work = Workspace::default();
     let mut deadline = thread::monotonic();
@@ -35,16 +36,16 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
     let (mut is_first, mut is_due) = (true, true);
     while !plugin.thread.stopping() {
         if host::is_ending() {
-            // The pass that is asked for is the next one, whenever that is.
+            // The next pass fulfils the request, whenever it comes.
             plugin.thread.take_asked();
             plugin.thread.wait_until(thread::monotonic() + WHILE_ENDING);
             continue;
         }
         PASS.forget();
         before_each();
-        // Whoever asks from now on, for the sake of other settings, asks for another one.
+        // A request from now on is for a further pass, because it may be about newer settings.
         plugin.thread.take_asked();
-        // One that was asked for does not move the others.
+        // An extra pass does not shift the others.
         let next = match is_due {
             true => deadline + period(plugin),
             false => deadline,
@@ -57,7 +58,7 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
             Err(error) => log::error(format_args!("{error}; priorities stay as they are")),
         });
         if ended.is_none() {
-            // What a panic left behind is not worth keeping.
+            // Data left by a panic is discarded.
             work = Workspace::default();
         }
         if std::mem::take(&mut is_first) {
@@ -73,9 +74,9 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
     }
 }
 
-/// After the first pass: slurmctld shall start again however soon it is killed. `compat=slurm` has no
-/// state of its own, and what was used so far would be lost without a word; there it stays down, as
-/// with stock, until an administrator starts it with `-i`.
+/// Called after the first pass, so that slurmctld can restart even if it is killed early. Not with
+/// `compat=slurm`: it has no state of its own, and the usage so far would be lost silently. In that
+/// case slurmctld does not restart, as with stock, until an administrator starts it with `-i`.
 fn leave_first_dump(plugin: &Plugin) {
     let settings = plugin.settings();
     let asks = RELEASE.facts().needs_usage_file && !settings.quirks.has_no_state_file;
@@ -102,8 +103,8 @@ fn period(plugin: &Plugin) -> Duration {
     Duration::from_secs(plugin.settings().config.priority_calc_period_secs.into())
 }
 
-/// Waits for the next pass; where ends of jobs are not reported, looks for them before slurmctld
-/// forgets the jobs. False: another one is asked for, or the thread is to stop.
+/// Waits for the next pass. If ends of jobs are not reported, looks for them before slurmctld
+/// forgets the jobs. Returns false if an extra pass is requested, or the thread must stop.
 fn wait(plugin: &Plugin, work: &mut Workspace, deadline: Duration) -> bool {
     while let Some(every) = unreported_ends::interval(&plugin.settings()) {
         let next = thread::monotonic() + every;

@@ -1,21 +1,21 @@
-//! When jobs were first submitted.
+//! Times when jobs were first submitted.
 
-/// When jobs were first submitted, by their ids; seconds since 1970.
+/// Times when jobs were first submitted, by job id; seconds since 1970.
 ///
-/// A list in the order of ids: passes copy it, and walk along it beside slurmctld's list of jobs, in which
-/// ids ascend, or nearly. With a map in its place a pass under `order=strict` takes 13 % more time, where
-/// 10,000 jobs run and 100,000 wait (`bench policies`, docs/pass.md).
+/// A list in the order of ids: passes copy it, and walk along it in parallel with slurmctld's list
+/// of jobs, where ids ascend, or nearly so. With a map instead, a pass under `order=strict` takes
+/// 13 % more time with 10,000 running and 100,000 waiting jobs (`bench policies`, docs/pass.md).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::slurm) struct Submits(Vec<(u32, i64)>);
 
 impl Submits {
-    /// When this job was first submitted, if that is known. O(log n).
+    /// Time when this job was first submitted, if known. O(log n).
     pub(in crate::slurm) fn get(&self, id: u32) -> Option<i64> {
         let found = self.0.binary_search_by_key(&id, |known| known.0);
         found.ok().map(|at| self.0[at].1)
     }
 
-    /// Takes the place of what was known of this job. O(1) for the highest id of all, else O(n).
+    /// Sets the time of this job. O(1) for the highest id of all, otherwise O(n).
     pub(in crate::slurm) fn insert(&mut self, id: u32, at: i64) {
         if self.0.last().is_none_or(|last| last.0 < id) {
             self.0.push((id, at));
@@ -27,7 +27,7 @@ impl Submits {
         }
     }
 
-    /// All, by ascending id.
+    /// All entries, by ascending id.
     pub(in crate::slurm) fn iter(&self) -> impl Iterator<Item = (u32, i64)> {
         self.0.iter().copied()
     }
@@ -42,7 +42,7 @@ impl Submits {
     }
 }
 
-/// The last one of an id stays.
+/// If an id is repeated, the last entry is kept.
 impl FromIterator<(u32, i64)> for Submits {
     fn from_iter<I: IntoIterator<Item = (u32, i64)>>(known: I) -> Submits {
         let mut all: Vec<(u32, i64)> = known.into_iter().collect();
@@ -54,16 +54,16 @@ impl FromIterator<(u32, i64)> for Submits {
     }
 }
 
-/// Looks up ids in O(1) on average as long as they ascend, and in O(log n) where they do not.
+/// Looks up ids: O(1) on average as long as they ascend, otherwise O(log n).
 pub(in crate::slurm) struct Walk<'a> {
     all: &'a [(u32, i64)],
-    /// Those from `last` on.
+    /// Entries from `last` on.
     rest: &'a [(u32, i64)],
     last: u32,
 }
 
 impl Walk<'_> {
-    /// When this job was first submitted, if that is known.
+    /// Time when this job was first submitted, if known.
     pub(in crate::slurm) fn of(&mut self, id: u32) -> Option<i64> {
         if id < self.last {
             self.rest = &self.all[self.all.partition_point(|known| known.0 < id)..];

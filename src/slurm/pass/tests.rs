@@ -1,4 +1,4 @@
-//! Passes over a fake host of plain rows: what slurmctld's records go through, without Slurm.
+//! Passes over a fake host of plain rows: changes of slurmctld's records, without Slurm.
 
 use super::fake_host::{FakeHost, SLURM, START, config};
 use crate::compat::Compat;
@@ -27,8 +27,8 @@ fn a_pass_charges_and_ranks() {
 
 #[test]
 fn any_ranking_is_published_and_followed() {
-    // By hand: 1,200 TRES-seconds of user 4, 300 of user 6, in accounts of equal shares; user 5 has
-    // half of what account 2 is entitled to, as user 4 has.
+    // By hand: 1,200 TRES-seconds of user 4, 300 of user 6, in accounts of equal shares; user 5 is
+    // entitled to half of account 2, as is user 4.
     let half_and_more = |difference: f64| (1.0 + difference) / 2.0;
     for (ranking, factors) in [
         ("least_used:1", [1.0 / 3.0, 2.0 / 3.0, 1.0]),
@@ -50,7 +50,7 @@ fn any_ranking_is_published_and_followed() {
         let found = &host.fs_factor[3..];
         assert!(found.iter().zip(factors).all(close), "{ranking}: {found:?}");
         assert_eq!(host.priced_with[4].fs_factor, host.fs_factor[4]);
-        // Another one from one pass to the next, and back.
+        // A different one from one pass to the next, and back.
         let rankings = [host.config.ranking(), Ranking::FAIR_TREE];
         for next in [1, 0] {
             host.config.parameters.ranking = Some(rankings[next]);
@@ -84,12 +84,12 @@ fn in_a_window_ranks_follow_the_ledger() {
         host.now += 300;
         host.pass();
         assert_eq!(host.fs_factor[first], 1.0, "{used:?}");
-        // What is charged is in the ledger, and the records stay as they are.
+        // The charge is in the ledger, and the records do not change.
         assert_eq!(host.computed.outcome.change.factor(), Some(1.0));
         assert_eq!(host.usage, [0.0; 6]);
     }
     assert_eq!(host.fs_factor[3..], [1.0; 3]);
-    // The half-life goes on from the records.
+    // The half-life continues from the records.
     host.config.parameters.usage = None;
     host.ledger = None;
     host.now += 300;
@@ -214,12 +214,12 @@ fn stock_classic_prices_nobody_on_a_first_pass() {
     host.pass();
     assert!(host.computed.outcome.prices);
     assert_eq!(host.usage[0], 200.0);
-    // His account counts as before the pass, when nothing was used; he has all there is now:
-    // 1 + (0 - 1) / 2 over a quarter of all shares, so 2^-2.
+    // The user's account counts as before the pass, when nothing was used; the user has all usage
+    // now: 1 + (0 - 1) / 2 over a quarter of all shares, so 2^-2.
     assert_eq!(host.fs_factor[3], 0.25);
 }
 
-/// Something that happens to the host.
+/// An event on the host.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Start { id: u32, user: usize, tres: u32 },
@@ -246,7 +246,7 @@ fn happen(host: &mut FakeHost, event: Event) {
                 .jobs
                 .iter()
                 .any(|job| job.id == id && job.end.is_none());
-            // slurmctld tells two runs of one job apart by their start.
+            // slurmctld distinguishes two runs of one job by their start.
             let told_apart = host
                 .jobs
                 .iter()
@@ -261,7 +261,7 @@ fn happen(host: &mut FakeHost, event: Event) {
 }
 
 proptest! {
-    /// Nothing is lost and nothing counts twice, whatever happens between the steps of a pass.
+    /// Nothing is lost and nothing is counted twice, whatever happens between the steps of a pass.
     #[test]
     fn every_second_counts_once(
         passes in prop::collection::vec(
@@ -283,14 +283,14 @@ proptest! {
             applying.into_iter().for_each(|event| happen(&mut host, event));
             host.apply(&moment);
         }
-        // Ends that came after the last snapshot are charged beyond the last pass; so is what has
-        // not run up to it. A last pass settles both.
+        // Ends after the last snapshot are charged beyond the last pass; so is time up to which a
+        // run has not run yet. A last pass settles both.
         host.now += 1;
         host.pass();
         host.agrees();
     }
 
-    /// With a clock that steps back, what is charged of a run is never more than it ran.
+    /// With a clock that steps back, a run is never charged for more than it ran.
     #[test]
     fn a_clock_that_steps_back_charges_nothing_twice(
         steps in prop::collection::vec(-300..400_i64, 1..12),

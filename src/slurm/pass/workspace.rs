@@ -9,7 +9,7 @@ use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::ffi;
 use crate::slurm::state::StoredUsage;
 
-/// What a pass is about to write into slurmctld's records.
+/// Results that a pass will write into slurmctld's records.
 pub(in crate::slurm) type SlurmComputed = Computed<ffi::shim_charge, ffi::shim_assoc_factors>;
 
 /// Memory that passes use one after the other.
@@ -20,8 +20,8 @@ pub(in crate::slurm) struct Workspace {
     pub(in crate::slurm) pending: Pending,
     pub(in crate::slurm) computed: SlurmComputed,
     pub(in crate::slurm) stored: StoredUsage,
-    /// What the ledger says, in windows and totals.
+    /// Numbers of the ledger, for windows and totals.
     pub(in crate::slurm) by_ledger: Option<ByLedger>,
-    /// What orders of jobs are made from.
+    /// Input of job orders.
     pub(in crate::slurm) line: LineWorkspace,
 }

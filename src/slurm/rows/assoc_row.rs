@@ -1,4 +1,4 @@
-//! What a pass computed for an association, as slurmctld's record is to hold it.
+//! Results of a pass for an association, as the new content of slurmctld's record.
 
 use crate::compat::Compat;
 use crate::engine::AssocResult;
@@ -12,7 +12,7 @@ const HAS_LEVEL_FS: u16 = ffi::SHIM_HAS_LEVEL_FS as u16;
 const KEEPS_LEVEL_FS: u16 = ffi::SHIM_KEEPS_LEVEL_FS as u16;
 const HAS_FS_FACTOR: u16 = ffi::SHIM_HAS_FS_FACTOR as u16;
 
-/// Under Fair Tree.
+/// Row under Fair Tree.
 #[inline]
 pub(in crate::slurm) fn fair_tree(tree: &Tree, found: &AssocResult<'_>) -> ffi::shim_assoc_factors {
     let effective = host::shim_quotient(found.effective_usage, || {
@@ -29,8 +29,8 @@ pub(in crate::slurm) fn fair_tree(tree: &Tree, found: &AssocResult<'_>) -> ffi::
     row
 }
 
-/// Under another ranking. `keeps_level_fs`: where it has no level fairshare, the record keeps what
-/// it has, as `PriorityFlags` say that there is none.
+/// Row under another ranking. `keeps_level_fs`: if the ranking has no level fairshare, the record
+/// keeps its value, because `PriorityFlags` shows that there is none.
 pub(in crate::slurm) fn classic(
     (compat, keeps_level_fs): (Compat, bool),
     tree: &Tree,
@@ -46,7 +46,7 @@ pub(in crate::slurm) fn classic(
     if found.open {
         row.flags &= !(HAS_USAGE_EFCTV | HAS_USAGE_NORM);
     }
-    // Stock that lets sshare compute the factor writes none outside Fair Tree, and none for the
+    // Stock that lets sshare compute the factor does not write one outside Fair Tree, nor for the
     // root, which is in no list of children.
     let computes = cfg!(slurm_has_calc_fs_factor) || found.open || found.index.get() == 0;
     let publishes = !(compat.is_slurm() && computes);
@@ -64,7 +64,7 @@ fn level_fs(row: &mut ffi::shim_assoc_factors, level_fs: Extended) {
     row.flags |= HAS_LEVEL_FS;
 }
 
-/// Lets each association find its charges, in their order.
+/// Links each association to its charges, in their order.
 pub(in crate::slurm) fn link(
     factors: &mut [ffi::shim_assoc_factors],
     charges: &mut [ffi::shim_charge],
@@ -78,8 +78,8 @@ pub(in crate::slurm) fn link(
     }
 }
 
-/// Effective and normalised usage. The root comes first: its effective usage is all there is, and
-/// it has no normalised one.
+/// Effective and normalised usage. The root comes first: its effective usage is the whole usage,
+/// and it has no normalised usage.
 #[inline]
 fn usage(
     tree: &Tree,
@@ -109,7 +109,7 @@ fn usage(
     row
 }
 
-/// The sign of a zero, which only stock's numbers can have.
+/// The sign of a zero; only stock's numbers can have one.
 fn is_below_zero(raw: &[Extended], of: Option<AssocIndex>) -> bool {
     of.is_some_and(|of| raw[of.get()].is_negative())
 }

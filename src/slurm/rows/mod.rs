@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `snapshot` | rows of associations, QOS, partitions and jobs, copied |
 //! | `tables` | the engine's tables, made from these |
-//! | `assoc_row` | what a pass computed for an association, as its record is to hold it |
+//! | `assoc_row` | results of a pass for an association, as its record's new content |
 
 pub(super) mod assoc_row;
 pub(super) mod snapshot;

@@ -1,4 +1,4 @@
-//! The rows of slurmctld, copied.
+//! Copies of slurmctld's rows.
 
 use crate::slurm::runtime::host::{self, NONE, SnapshotLock, UsageLock, ffi};
 use crate::slurm::state::StoredUsage;
@@ -10,11 +10,11 @@ use std::ffi::c_void;
 pub(in crate::slurm) struct Snapshot(ffi::shim_snapshot);
 
 // SAFETY: the arrays belong to the snapshot alone. The pointers in `assoc_at` and `qos_at` are
-// only followed by the shim, in calls that ask for the lock under which they were set; without it
-// they are no more than marks.
+// followed only by the shim, in calls that require the lock under which they were set; without it
+// they are only marks.
 unsafe impl Send for Snapshot {}
 
-/// Why there is no snapshot.
+/// Reason why there is no snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::slurm) enum SnapshotError {
     #[error("no memory for a copy of associations and jobs")]
@@ -25,7 +25,7 @@ pub(in crate::slurm) enum SnapshotError {
     Ending,
 }
 
-/// Charges of jobs, and the TRES that they are about (see [`Snapshot::charged_tres`]).
+/// Charges of jobs, and the TRES to which they apply (see [`Snapshot::charged_tres`]).
 pub(in crate::slurm) struct Charges<'a> {
     pub(in crate::slurm) rows: &'a mut [ffi::shim_charge],
     pub(in crate::slurm) tres: &'a [u32],
@@ -42,20 +42,21 @@ impl Charges<'_> {
     }
 }
 
-/// How all usage changes in a pass, before jobs are charged.
+/// Change of all usage in a pass, before jobs are charged.
 #[derive(Clone, Copy)]
 pub(in crate::slurm) struct UsageUpdate<'a> {
-    /// Multiplies usage of associations without a change of their own: those that came after the
-    /// snapshot's rows, and all where `assocs` is `None`.
+    /// Scale for associations without a change of their own: those newer than the snapshot, and all
+    /// if `assocs` is `None`. 1: unchanged.
     pub(in crate::slurm) scale: f64,
-    /// One per association of the snapshot, then those that their `leaf` names; `None`: all usage
-    /// is scaled alike, and the walk reads no changes.
+    /// One per association of the snapshot, followed by those to which a `leaf` refers; `None`: all
+    /// usage is scaled alike, and the walk reads no changes.
     pub(in crate::slurm) assocs: Option<&'a [ffi::shim_usage_change]>,
     /// One per row of [`Snapshot::qos_now`].
     pub(in crate::slurm) qos: &'a [ffi::shim_usage_change],
-    /// What is added to TRES, run after run.
+    /// Amounts added to TRES, range after range.
     pub(in crate::slurm) tres: &'a [ffi::shim_extended],
-    /// Associations whose change is that of the last time are left alone, whatever their records have.
+    /// Leaves associations alone whose change is the same as last time, whatever their records
+    /// contain.
     pub(in crate::slurm) changes_only: bool,
 }
 
@@ -120,7 +121,7 @@ impl Snapshot {
         tres: u64;
     }
 
-    /// The associations, to be charged.
+    /// The associations, for adding charges.
     pub(in crate::slurm) fn assocs_mut(&mut self) -> &mut [ffi::shim_assoc] {
         let rows = &self.0.assocs;
         if rows.len == 0 {
@@ -132,38 +133,38 @@ impl Snapshot {
 
     /// Copies everything.
     pub(in crate::slurm) fn take(&mut self, _lock: &SnapshotLock, want: &ffi::shim_want) {
-        // SAFETY: the snapshot is ours; the lock is the one that the shim asks for.
+        // SAFETY: the snapshot is ours; the lock is the one that the shim requires.
         unsafe { ffi::shim_snapshot_take(&mut self.0, want) }
     }
 
-    /// Copies the associations again and leaves the rest.
+    /// Copies the associations again; the rest does not change.
     pub(in crate::slurm) fn take_assocs(&mut self, _lock: &UsageLock, want: &ffi::shim_want) {
-        // SAFETY: the snapshot is ours; the lock is the one that the shim asks for.
+        // SAFETY: the snapshot is ours; the lock is the one that the shim requires.
         unsafe { ffi::shim_snapshot_take_assocs(&mut self.0, want) }
     }
 
-    /// Were the associations left as the last pass left them?
+    /// Returns true if the associations were kept from the last pass.
     pub(in crate::slurm) fn assocs_cached(&self) -> bool {
         self.0.assocs_cached
     }
 
-    /// Were they what the records hold, when these were last written to?
+    /// Returns true if they were equal to the records when these were last written.
     pub(in crate::slurm) fn assoc_cache_is_valid(&self) -> bool {
         self.0.assoc_cache_valid
     }
 
-    /// The next [`Snapshot::take`] copies them in any case.
+    /// Forces the next [`Snapshot::take`] to copy them.
     pub(in crate::slurm) fn invalidate_assoc_cache(&mut self) {
         self.0.assoc_cache_valid = false;
     }
 
-    /// Is there an association for every job that may be charged?
+    /// Returns true if there is an association for every job that may be charged.
     pub(in crate::slurm) fn has_assocs_of_all(&self) -> bool {
         let mut jobs = self.accruing().iter();
         jobs.all(|row| row.assoc_id == 0 || self.assoc_row(row.assoc_id).is_some())
     }
 
-    /// Makes associations findable; after [`Snapshot::take`], without lock.
+    /// Builds the index of associations; after [`Snapshot::take`], without lock.
     pub(in crate::slurm) fn index(&mut self) -> Result<(), SnapshotError> {
         // SAFETY: the snapshot is ours; nothing of slurmctld is touched.
         unsafe { ffi::shim_snapshot_index(&mut self.0) }
@@ -172,7 +173,7 @@ impl Snapshot {
 
     /// The row of the association `id`, after [`Snapshot::index`].
     pub(in crate::slurm) fn assoc_row(&self, id: u32) -> Option<u32> {
-        // The usual case without a call: this is asked for every waiting job.
+        // The usual case needs no call: this is used for every waiting job.
         let row = match self.row_of_id() {
             // SAFETY: the snapshot is ours; nothing of slurmctld is touched.
             [] => unsafe { ffi::shim_snapshot_row(&self.0, id) },
@@ -181,14 +182,14 @@ impl Snapshot {
         (row != NONE).then_some(row)
     }
 
-    /// Prefetches what [`Snapshot::assoc_row`] will read.
+    /// Prefetches the data that [`Snapshot::assoc_row`] will read.
     pub(in crate::slurm) fn prefetch_assoc_row(&self, id: u32) {
         if let Some(row) = self.row_of_id().get(id as usize) {
             host::prefetch(row);
         }
     }
 
-    /// The rows of a job's QOS, and of its partition's QOS if that is another one.
+    /// The rows of a job's QOS and, if different, of its partition's QOS.
     pub(in crate::slurm) fn qos_rows(
         &self,
         job: &ffi::shim_accruing,
@@ -205,8 +206,8 @@ impl Snapshot {
         )
     }
 
-    /// Raises priorities of a job in its partitions and QOS to those that it had there, where these
-    /// are higher (`PriorityFlags=INCR_ONLY`). slurmctld rebuilds an array that is too short.
+    /// Raises priorities of a job in its partitions and QOS to its present ones, if these are
+    /// higher (`PriorityFlags=INCR_ONLY`). slurmctld rebuilds an array that is too short.
     pub(in crate::slurm) fn raise_variants(
         &self,
         lists: Option<&ffi::shim_lists>,
@@ -223,11 +224,11 @@ impl Snapshot {
         }
     }
 
-    /// Copies one waiting job and what it refers to, its associations only if wanted.
+    /// Copies one waiting job and the data to which it refers; its associations only if wanted.
     ///
     /// # Safety
-    /// `job` is slurmctld's job record, and the caller's hook came with the job lock. With
-    /// associations wanted, it came without a lock of the association manager.
+    /// `job` is slurmctld's job record, and the caller's hook was called with the job lock. If
+    /// associations are wanted, it was called without a lock of the association manager.
     pub(in crate::slurm) unsafe fn take_waiting_job(
         &mut self,
         want: &ffi::shim_want,
@@ -238,10 +239,11 @@ impl Snapshot {
         self.check()
     }
 
-    /// Copies one job that ends, its association and QOS bound to their rows.
+    /// Copies one ending job, with its association and QOS bound to their rows.
     ///
     /// # Safety
-    /// `job` is slurmctld's job record, and the caller's hook came with the job write lock.
+    /// `job` is slurmctld's job record, and the caller's hook was called with the job write
+    /// lock.
     pub(in crate::slurm) unsafe fn take_ending_job(
         &mut self,
         _lock: &UsageLock,
@@ -270,18 +272,18 @@ impl Snapshot {
         self.check()
     }
 
-    /// Copies all QOS as they are now into `qos_now`.
+    /// Copies the present state of all QOS into `qos_now`.
     pub(in crate::slurm) fn take_qos_now(&mut self, _lock: &UsageLock) {
         // SAFETY: the snapshot is ours; the usage lock is held.
         unsafe { ffi::shim_usage_take_qos(&mut self.0) }
     }
 
-    /// Finds the records, changes their usage by `update`, writes what was computed into them,
-    /// charges jobs, and hands all usage to `stored`. Returns the number of run-second counters
-    /// that were too small.
+    /// Finds the records, changes their usage by `update`, writes the results into them, charges
+    /// jobs, and passes all usage to `stored`. Returns the number of run-second counters that were
+    /// too small.
     ///
     /// Panics unless there is one element of `factors` per association, charges are linked by
-    /// [`super::assoc_row::link`], and the update has as many changes as it needs.
+    /// [`super::assoc_row::link`], and the update has all changes that it needs.
     pub(in crate::slurm) fn renew(
         &mut self,
         lock: &UsageLock,
@@ -297,14 +299,14 @@ impl Snapshot {
                 .assocs
                 .is_none_or(|assocs| assocs.len() >= self.assocs().len())
         );
-        // `NONE` is the last number: with 1 added, it comes before all charges.
+        // `NONE` is the largest number: after adding 1 it is below all charges.
         let is_charge = |at: u32| at.wrapping_sub(NONE) as usize <= charges.rows.len();
         assert!(factors.iter().all(|row| is_charge(row.first_charge)));
         assert!(charges.rows.iter().all(|charge| is_charge(charge.next)));
         let (sink, context) = stored.assoc_sink(lock);
         // SAFETY: the snapshot is ours, and the usage lock is held; rows that the shim finds are
         // those of the snapshot's associations, of which there are as many factors and changes;
-        // charges that it comes to are among these (just checked), and `tres` is as for `charge`.
+        // charges that it visits are among these (just checked), and `tres` is as for `charge`.
         // `context` is what `sink` takes, and no other thread uses it during the call.
         let underflows = unsafe {
             ffi::shim_usage_renew(
@@ -327,13 +329,13 @@ impl Snapshot {
         unsafe { ffi::shim_usage_charge(&self.0, &charges.raw()) }
     }
 
-    /// Lets slurmctld normalise all shares again.
+    /// Makes slurmctld normalise all shares again.
     pub(in crate::slurm) fn normalize_shares(&self, _lock: &UsageLock) {
         // SAFETY: as for `charge`.
         unsafe { ffi::shim_shares_normalize(&self.0) }
     }
 
-    /// What the shim's functions on jobs take.
+    /// Argument for the shim's functions on jobs.
     pub(in crate::slurm) fn raw(&self) -> *const ffi::shim_snapshot {
         &raw const self.0
     }
@@ -342,7 +344,7 @@ impl Snapshot {
         self.0.tres_count as usize
     }
 
-    /// Associations whose id another one has, too, after [`Snapshot::index`].
+    /// Number of associations whose id is used twice, after [`Snapshot::index`].
     pub(in crate::slurm) fn twins(&self) -> u32 {
         self.0.twins
     }
@@ -355,8 +357,8 @@ impl Snapshot {
         self.0.cluster_nodes
     }
 
-    /// Positions of the TRES that jobs are charged for beside their billing: all but energy, while
-    /// slurmctld enforces limits and so keeps these counts; else none.
+    /// Positions of the TRES for which jobs are charged besides their billing: all except energy
+    /// while slurmctld enforces limits, and so keeps these counts; otherwise empty.
     pub(in crate::slurm) fn charged_tres(&self) -> Vec<u32> {
         /// `TRES_ARRAY_ENERGY`.
         const ENERGY: u32 = 2;
@@ -372,7 +374,7 @@ impl Snapshot {
         self.0.enforces_limits
     }
 
-    /// Waiting jobs have only what an order reads: they are not to be priced.
+    /// True if waiting jobs have only the data that an order needs: they must not be priced.
     pub(in crate::slurm) fn is_order_only(&self) -> bool {
         self.0.order_only
     }

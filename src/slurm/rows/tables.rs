@@ -10,24 +10,24 @@ use crate::slurm::state::settings::Settings;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree, TreeError};
 use std::sync::Arc;
 
-/// Tables of one snapshot; kept from pass to pass, so that what did not change is not rebuilt.
+/// Tables of one snapshot; kept from pass to pass, so that unchanged ones are not rebuilt.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct Tables {
     /// Associations; shared with readers of the last pass's tree.
     pub(in crate::slurm) tree: Arc<Tree>,
-    /// What slurmctld's records keep, by position; under `compat=slurm`.
+    /// State of slurmctld's records, by position; under `compat=slurm`.
     pub(in crate::slurm) record_states: Vec<RecordState>,
     pub(in crate::slurm) job_tables: JobTables,
-    /// What associations are entitled to.
+    /// Entitlements of associations.
     pub(in crate::slurm) entitlement: Entitlement,
-    /// Which of slurmctld's TRES have a weight, in a pass.
+    /// Positions of slurmctld's TRES that have a weight, in a pass.
     pub(in crate::slurm) weighed: Vec<u32>,
     partitions: Vec<(u64, Index)>,
     qos: Vec<(u32, Index)>,
 }
 
 impl Tables {
-    /// Finds the TRES that have a weight: a pass is to copy counts of no others.
+    /// Finds the TRES that have a weight: a pass must copy only their counts.
     pub(in crate::slurm) fn weigh(&mut self, settings: &Settings) {
         self.weighed.clear();
         self.job_tables.tres_names.clear();
@@ -46,11 +46,11 @@ impl Tables {
         }
     }
 
-    /// Takes over associations, QOS, partitions and lists of a snapshot of what [`Tables::weigh`]
-    /// has found. Fair-share factors stay as they are; they are 0 where the tree is another one.
+    /// Takes associations, QOS, partitions and lists from a snapshot, with the TRES found by
+    /// [`Tables::weigh`]. Fair-share factors do not change; they are 0 if the tree is different.
     ///
     /// # Errors
-    /// Associations that are no tree.
+    /// If the associations are not a tree.
     pub(in crate::slurm) fn fill(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
         if !snapshot.assocs_cached() {
             self.fill_assocs(snapshot)?;
@@ -59,8 +59,8 @@ impl Tables {
         Ok(())
     }
 
-    /// Finds what associations are entitled to: shares of one whole; where the policy gives
-    /// minutes to accounts, these alone count.
+    /// Determines entitlements of associations: shares of one whole; if the policy gives minutes to
+    /// accounts, only these count.
     pub(in crate::slurm) fn entitle(&mut self, settings: &Settings) {
         let given = settings.config.accounts.iter();
         let given: Vec<_> = given.filter(|row| row.minutes.is_some()).collect();
@@ -75,8 +75,8 @@ impl Tables {
         self.entitlement = Entitlement::by_minutes(given);
     }
 
-    /// The same without associations: what pricing one job needs. `tres_names`: one per TRES of
-    /// the snapshot, in Slurm's order; none if TRES are not weighed.
+    /// The same without associations: the data for pricing one job. `tres_names`: one per TRES of
+    /// the snapshot, in Slurm's order; empty if TRES have no weight.
     pub(in crate::slurm) fn fill_job(&mut self, snapshot: &Snapshot, tres_names: Vec<String>) {
         self.job_tables.tres_names = tres_names;
         self.fill_job_tables(snapshot);
@@ -84,7 +84,7 @@ impl Tables {
 
     fn fill_job_tables(&mut self, snapshot: &Snapshot) {
         let tables = &mut self.job_tables;
-        // Partitions' come first. Those of jobs stay where they are: see `pricer`.
+        // Counts of partitions come first. Those of jobs stay in the snapshot: see `pricer`.
         let count = tables.tres_names.len();
         let of_partitions = snapshot.partitions().iter();
         let end = of_partitions.filter(|row| row.tres != NONE);
@@ -144,8 +144,8 @@ impl Tables {
         self.partitions.sort_unstable_by_key(|(key, _)| *key);
         self.job_tables.partition_lists.clear();
         for key in snapshot.partition_keys() {
-            // A job may name a partition that is no longer in slurmctld's list, for a moment:
-            // the list then stands for any of them, and its priorities will not be written.
+            // For a moment, a job may refer to a partition that is no longer in slurmctld's list.
+            // Any index will do then, because its priorities will not be written.
             let index = find(&self.partitions, key).unwrap_or(Index::new(0));
             self.job_tables.partition_lists.push(index);
         }
@@ -169,7 +169,7 @@ impl Tables {
         }
     }
 
-    /// Prices the jobs of the snapshot that the tables were made from.
+    /// A pricer for the jobs of the snapshot from which the tables were made.
     ///
     /// # Errors
     /// Those of [`Pricer::new`].
@@ -183,7 +183,7 @@ impl Tables {
         self.pricer_again(settings, snapshot, now)
     }
 
-    /// The same of tables from which there was one before.
+    /// The same for tables that already had a pricer.
     pub(in crate::slurm) fn pricer_again<'a>(
         &'a self,
         settings: &Settings,
@@ -215,7 +215,7 @@ impl Tables {
         }
     }
 
-    /// The same without association and lists, which the row alone does not tell.
+    /// The same without association and lists, which are not in the row.
     #[inline(always)]
     pub(in crate::slurm) fn plain_job(row: &ffi::shim_waiting) -> Job {
         Job {

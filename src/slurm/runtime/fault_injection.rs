@@ -1,11 +1,11 @@
-//! Fault injection, so that a test can show what a failure does. Inactive unless the environment of
-//! slurmctld says otherwise at start.
+//! Fault injection, so that a test can show the effect of a failure. Inactive unless slurmctld's
+//! environment enables it at start.
 //!
 //! `FAIRTREE_FAULT=PLACE:panic` makes the named place panic whenever it is reached,
 //! `FAIRTREE_FAULT=PLACE:panic:N` the first N times. Places are the hooks (`set`, `job_end`,
 //! `reconfig`, `set_assoc_usage`, `calc_fs_factor`, `factors_list`) and the steps of a pass
-//! (`snapshot`, `compute`, `ledger` where one is kept, `apply`, `state`, `again` where associations are ranked twice,
-//! `factors`, `prices`, `slice` between two of these).
+//! (`snapshot`, `compute`, `ledger` if one is kept, `apply`, `state`, `again` if associations are
+//! ranked twice, `factors`, `prices`, `slice` between two of these).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -34,7 +34,7 @@ const PLACES: [&str; 15] = [
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct FaultInjection {
     place: Option<&'static str>,
-    /// How many more times it panics.
+    /// Remaining number of panics.
     left: AtomicU32,
 }
 
@@ -42,7 +42,7 @@ impl FaultInjection {
     /// Reads the value of [`VARIABLE`].
     ///
     /// # Errors
-    /// A sentence that says what is allowed.
+    /// A message that lists the allowed values.
     pub(in crate::slurm) fn parse(text: &str) -> Result<FaultInjection, String> {
         let refused = || {
             let places = PLACES.join(", ");
@@ -64,12 +64,12 @@ impl FaultInjection {
         }
     }
 
-    /// Where it panics; `None`: nowhere.
+    /// The place where it panics; `None` if it does not.
     pub(in crate::slurm) fn place(&self) -> Option<&'static str> {
         self.place
     }
 
-    /// Panics if this is the place, and times are left.
+    /// Panics if this is the place, and panics remain.
     pub(in crate::slurm) fn inject(&self, place: &str) {
         if self.place != Some(place) {
             return;

@@ -1,4 +1,4 @@
-//! Where panics end: no hook lets one reach slurmctld.
+//! Stops panics: no hook lets one reach slurmctld.
 
 use super::log;
 use std::cell::RefCell;
@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 thread_local! {
-    /// Where this thread panicked last, for the one line in the log.
+    /// Place of the last panic in this thread, for its line in the log.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// A hook, as far as its failures are concerned: the first one is logged, those that follow are
-/// not, until [`Hook::forget`] (once per pass) or a success.
+/// Failure log of a hook: the first failure is logged; the following ones are not, until
+/// [`Hook::forget`] (once per pass) or a success.
 pub(in crate::slurm) struct Hook {
     name: &'static str,
     failed: AtomicBool,
@@ -27,7 +27,7 @@ impl Hook {
 
     /// Runs `body`; `None` if it panicked.
     pub(in crate::slurm) fn run<T>(&self, body: impl FnOnce() -> T) -> Option<T> {
-        // Whatever a body leaves half done is either its own or rebuilt by the next pass; the
+        // Data that a body leaves incomplete is either its own or rebuilt by the next pass; the
         // plugin's mutexes do not poison.
         match catch_unwind(AssertUnwindSafe(body)) {
             Ok(value) => {
@@ -68,8 +68,8 @@ fn describe(payload: &(dyn std::any::Any + Send)) -> String {
     }
 }
 
-/// Makes panics silent but for the line in slurmctld's log. The plugin has a standard library of
-/// its own, so that panics of other code are not affected.
+/// Suppresses the usual panic message; only the line in slurmctld's log remains. The plugin has its
+/// own standard library, so panics of other code are not affected.
 pub(in crate::slurm) fn silence() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map_or_else(

@@ -1,4 +1,4 @@
-//! The shim, made safe: locks as guards, settings as owned strings, the log.
+//! Safe wrappers of the shim: locks as guards, settings as owned strings, the log.
 
 use crate::config::HostConfig;
 use crate::extended::Extended;
@@ -21,7 +21,7 @@ pub(in crate::slurm) mod ffi {
 include!(concat!(env!("OUT_DIR"), "/release.rs"));
 
 impl ffi::shim_waiting {
-    /// One of `shim_waiting_flag`.
+    /// Returns true if this flag of `shim_waiting_flag` is set.
     pub(in crate::slurm) fn is(&self, flag: ffi::shim_waiting_flag) -> bool {
         u32::from(self.flags) & flag != 0
     }
@@ -37,12 +37,12 @@ impl ffi::shim_waiting {
 }
 
 impl ffi::shim_assoc {
-    /// Raw usage; `None`: no number.
+    /// Raw usage; `None` if it is not a number.
     pub(in crate::slurm) fn usage(&self) -> Option<Extended> {
         Extended::from_x87(self.usage_mantissa, self.usage_sign_exponent)
     }
 
-    /// What its record has; `None`: no number.
+    /// Values in its record; `None` if usage is not a number.
     pub(in crate::slurm) fn held(&self) -> Option<Held> {
         let (usage, wall) = (self.usage()?, self.wall);
         Some(Held { usage, wall })
@@ -50,7 +50,7 @@ impl ffi::shim_assoc {
 }
 
 impl ffi::shim_qos {
-    /// What its record has; `None`: no number.
+    /// Values in its record; `None` if usage is not a number.
     pub(in crate::slurm) fn held(&self) -> Option<Held> {
         let usage = Extended::from_x87(self.usage_mantissa, self.usage_sign_exponent)?;
         let wall = self.wall;
@@ -61,7 +61,7 @@ impl ffi::shim_qos {
 /// `SHIM_NONE`: no row, no index.
 pub(in crate::slurm) const NONE: u32 = u32::MAX;
 
-/// Seconds since 1970, from the C library, as slurmctld asks for them.
+/// Seconds since 1970, from the same function of the C library that slurmctld uses.
 pub(in crate::slurm) fn now() -> i64 {
     // SAFETY: time(NULL) writes nowhere and cannot fail.
     unsafe { libc::time(std::ptr::null_mut()) }
@@ -79,7 +79,7 @@ pub(in crate::slurm) fn shim_extended(value: Extended) -> ffi::shim_extended {
     }
 }
 
-/// The same for the quotient of two usages: nothing over less than nothing is the zero below 0.
+/// The same for the quotient of two usages: 0 divided by a negative number is negative zero.
 pub(in crate::slurm) fn shim_quotient(
     value: Extended,
     below: impl Fn() -> bool,
@@ -91,7 +91,7 @@ pub(in crate::slurm) fn shim_quotient(
     number
 }
 
-/// A number of a record; 0 for what is none.
+/// Converts a `long double` of a record; 0 if it is not a number.
 pub(in crate::slurm) fn number(value: ffi::shim_extended) -> Extended {
     extended(value).unwrap_or(Extended::ZERO)
 }
@@ -124,10 +124,10 @@ macro_rules! questions {
 }
 
 questions! {
-    /// False in sshare, which loads the plugin, too.
+    /// False in sshare, which also loads the plugin.
     in_slurmctld = shim_in_slurmctld;
-    /// slurmctld is about to save its state, and to end, to start anew or to become the backup. If a
-    /// lock of its own is held when it looks, it saves nothing (`report_locks_set`).
+    /// True if slurmctld is about to save its state and then to end, restart or become the backup.
+    /// If one of its locks is held when it checks, it saves nothing (`report_locks_set`).
     is_ending = shim_is_ending;
     has_slurmdbd = shim_has_slurmdbd;
     /// False while slurmctld has no associations.
@@ -138,35 +138,35 @@ questions! {
     site_init = shim_site_init;
 }
 
-/// slurmctld's files in `StateSaveLocation` of its federation, of reservations and of triggers: besides
-/// those of usage, the ones that it first writes when something happens to them, or after minutes.
+/// slurmctld's files in `StateSaveLocation` for its federation, reservations and triggers. Besides
+/// those of usage, these are the files that it first writes after an event, or after minutes.
 pub(in crate::slurm) const FIRST_STATES: [&str; 3] =
     ["fed_mgr_state", "resv_state", "trigger_state"];
 
-/// What slurmctld's files begin with.
+/// Version number at the beginning of slurmctld's files.
 pub(in crate::slurm) fn protocol_version() -> u16 {
     // SAFETY: a number.
     unsafe { ffi::shim_protocol_version() }
 }
 
-/// Lets slurmctld save these, where its next start asks for them. Its own thread saves reservations
-/// and triggers, a few seconds later; of the federation the read lock is held while it is copied, and
-/// no lock while it is written.
+/// Makes slurmctld save the files that its next start needs. Its own thread saves reservations and
+/// triggers, a few seconds later. The federation is copied under its read lock, and written without
+/// a lock.
 pub(in crate::slurm) fn save_first_states() {
     // SAFETY: the caller holds no lock of slurmctld.
     unsafe { ffi::shim_first_states_save() }
 }
 
-/// The root's effective usage is all there is: the first price of a job may ask for it.
+/// Sets the root's effective usage to 1: the first pricing of a job may read it.
 pub(in crate::slurm) fn root_uses_all() {
-    // SAFETY: called from init, before usage is read; init may come with locks held, so
-    // none is taken.
+    // SAFETY: called from init, before usage is read; init may be called with locks held, so none
+    // is taken.
     unsafe { ffi::shim_root_uses_all() }
 }
 
-/// Finds out whether nodes of slurmctld's lists have the expected layout; then walks prefetch them.
+/// Finds out if nodes of slurmctld's lists have the expected layout; if so, walks prefetch them.
 pub(in crate::slurm) fn learn_nodes() -> bool {
-    // SAFETY: called from init, before the plugin has threads; the shim looks at a list of its own.
+    // SAFETY: called from init, before the plugin has threads; the shim examines its own list.
     unsafe { ffi::shim_nodes_learn() }
 }
 
@@ -186,7 +186,7 @@ pub(in crate::slurm) fn site_update() {
     unsafe { ffi::shim_site_update() }
 }
 
-/// slurm.conf's settings as slurmctld holds them, with strings of our own.
+/// slurm.conf's settings as held by slurmctld, with our own copies of strings.
 pub(in crate::slurm) struct HostSettings {
     pub(in crate::slurm) numbers: ffi::shim_settings,
     pub(in crate::slurm) priority_params: String,
@@ -219,7 +219,8 @@ impl HostSettings {
     }
 }
 
-/// Copies the settings. `locked`: the caller's hook came without locks, take a read lock.
+/// Copies the settings. `locked`: true if the caller's hook was called without locks, so that a
+/// read lock must be taken.
 pub(in crate::slurm) fn settings(locked: bool) -> HostSettings {
     let mut numbers = ffi::shim_settings::default();
     // SAFETY: the strings that `numbers` points to are valid as long as the configuration does
@@ -290,10 +291,10 @@ pub(in crate::slurm) fn tres_names() -> Vec<String> {
     names
 }
 
-/// The ids of accounts by name, in any case of letters; `None`: slurmctld has no such account.
-/// The caller holds no lock of the association manager.
+/// Ids of accounts by name, ignoring case; `None`: slurmctld has no such account. The caller holds
+/// no lock of the association manager.
 pub(in crate::slurm) fn account_ids<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Option<u32>> {
-    // No user has a name with a NUL, or the empty one.
+    // No account name contains a NUL, or is empty.
     let names: Vec<CString> = names
         .map(|name| CString::new(name).unwrap_or_default())
         .collect();
@@ -304,8 +305,8 @@ pub(in crate::slurm) fn account_ids<'a>(names: impl Iterator<Item = &'a str>) ->
     ids.into_iter().map(|id| (id != 0).then_some(id)).collect()
 }
 
-/// The names of all associations by id; without those whose names no ledger can have. The caller holds
-/// no lock of the association manager.
+/// Names of all associations by id, except names that a ledger cannot have. The caller holds no
+/// lock of the association manager.
 pub(in crate::slurm) fn assoc_names() -> HashMap<u32, LeafKey> {
     extern "C" fn add(
         context: *mut c_void,
@@ -314,7 +315,7 @@ pub(in crate::slurm) fn assoc_names() -> HashMap<u32, LeafKey> {
         user: *const c_char,
         partition: *const c_char,
     ) {
-        // SAFETY: `context` is the map below, borrowed by nobody else during the call; the names are
+        // SAFETY: `context` is the map below, not borrowed otherwise during the call; the names are
         // strings of slurmctld under the lock of associations, or NULL.
         let (names, key) = unsafe {
             let names = &mut *context.cast::<HashMap<u32, LeafKey>>();
@@ -365,7 +366,7 @@ guards! {
     JobsReadLock = shim_jobs_read_lock, shim_jobs_read_unlock;
     /// Read lock of associations.
     AssocsLock = shim_assocs_lock, shim_assocs_unlock;
-    /// The read locks that the hook for sprio has to take itself, in some releases.
+    /// The read locks that the hook for sprio must take itself, in some releases.
     FactorsLock = shim_factors_lock, shim_factors_unlock;
     /// Write locks of association and QOS usage, read lock of TRES.
     UsageLock = shim_usage_lock, shim_usage_unlock;
@@ -374,7 +375,8 @@ guards! {
 macro_rules! unless_ending {
     ($($name:ident)*) => {$(
         impl $name {
-            /// `None`: slurmctld [is ending](is_ending), maybe since this thread waits for the lock.
+            /// `None`: slurmctld [is ending](is_ending), possibly since this thread began to wait
+            /// for the lock.
             pub(in crate::slurm) fn lock_unless_ending() -> Option<$name> {
                 if is_ending() {
                     return None;
@@ -388,7 +390,7 @@ macro_rules! unless_ending {
 
 unless_ending! { SnapshotLock JobsLock JobsReadLock }
 
-/// Prefetches the cache line that a value begins in, into L1.
+/// Prefetches the cache line in which a value begins, into L1.
 #[inline(always)]
 pub(in crate::slurm) fn prefetch<T>(at: &T) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

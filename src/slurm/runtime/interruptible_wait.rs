@@ -12,8 +12,8 @@ pub(in crate::slurm) struct InterruptibleWait {
     monotonic: Once,
 }
 
-// SAFETY: mutex and condition variable are made for use by several threads; nothing else is in
-// there.
+// SAFETY: mutex and condition variable are made for use by several threads; the struct contains
+// nothing else.
 unsafe impl Send for InterruptibleWait {}
 // SAFETY: as above.
 unsafe impl Sync for InterruptibleWait {}
@@ -29,12 +29,12 @@ impl Default for InterruptibleWait {
 }
 
 impl InterruptibleWait {
-    /// Sets the clock before the first use, when the value has its place in memory.
+    /// Sets the clock before the first use, when the value is at its final address.
     fn ready(&self) {
         self.monotonic.call_once(|| {
             let mut attributes = MaybeUninit::uninit();
             // SAFETY: no thread waits yet, and `call_once` keeps others out; attributes are
-            // initialised before use. It lives in the plugin's Arc and does not move.
+            // initialised before use. It is in the plugin's Arc and does not move.
             unsafe {
                 libc::pthread_condattr_init(attributes.as_mut_ptr());
                 libc::pthread_condattr_setclock(attributes.as_mut_ptr(), libc::CLOCK_MONOTONIC);
@@ -47,8 +47,8 @@ impl InterruptibleWait {
     /// Wakes all waiters, which check their condition again.
     pub(in crate::slurm) fn wake(&self) {
         self.ready();
-        // SAFETY: initialised, at a fixed place; the mutex makes sure that a waiter either sees
-        // the flag that was set before, or waits already.
+        // SAFETY: initialised, at a fixed address; because of the mutex a waiter either sees the
+        // flag that was set before, or waits already.
         unsafe {
             libc::pthread_mutex_lock(self.mutex.get());
             libc::pthread_cond_broadcast(self.condition.get());
@@ -56,7 +56,7 @@ impl InterruptibleWait {
         }
     }
 
-    /// Waits until `deadline` on the monotonic clock, or until it is `enough`, which is looked at
+    /// Waits until `deadline` on the monotonic clock, or until `enough` returns true; it is called
     /// before each wait.
     pub(in crate::slurm) fn wait_until(&self, deadline: Duration, enough: impl Fn() -> bool) {
         self.ready();
@@ -64,7 +64,7 @@ impl InterruptibleWait {
             tv_sec: deadline.as_secs().try_into().unwrap_or(libc::time_t::MAX),
             tv_nsec: deadline.subsec_nanos().into(),
         };
-        // SAFETY: as for `ring`; the mutex is held by this thread around the wait.
+        // SAFETY: as in `wake`; the mutex is held by this thread around the wait.
         unsafe {
             libc::pthread_mutex_lock(self.mutex.get());
             while !enough() {
@@ -80,7 +80,7 @@ impl InterruptibleWait {
 
 impl Drop for InterruptibleWait {
     fn drop(&mut self) {
-        // SAFETY: no thread waits any more: a waiter holds a reference.
+        // SAFETY: no thread waits any more: a waiter would hold a reference.
         unsafe {
             libc::pthread_cond_destroy(self.condition.get());
             libc::pthread_mutex_destroy(self.mutex.get());

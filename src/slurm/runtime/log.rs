@@ -4,7 +4,7 @@ use super::host::{self, ffi};
 use std::ffi::{CStr, CString};
 use std::fmt::Display;
 
-/// How much an administrator should care; as in `SlurmctldDebug`.
+/// Severity of a message; as in `SlurmctldDebug`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Error,
@@ -34,12 +34,12 @@ pub(in crate::slurm) fn debug2(message: impl Display) {
     write(Level::Debug2, &message);
 }
 
-/// Does the administrator want a line per priority (`DebugFlags=Priority`)?
+/// Returns true if the administrator wants a line per priority (`DebugFlags=Priority`).
 pub(in crate::slurm) fn tells_priorities() -> bool {
     host::debug_priority() && enabled(Level::Info)
 }
 
-/// With `DebugFlags=Priority` at level info, else not at all.
+/// Logs at level info with `DebugFlags=Priority`, otherwise not at all.
 pub(in crate::slurm) fn priority(message: impl FnOnce() -> String) {
     if host::debug_priority() {
         write(Level::Info, &message());
@@ -66,14 +66,14 @@ fn log_line(at: Level, message: &CStr) {
     unsafe { ffi::shim_log(level(at), message.as_ptr()) }
 }
 
-/// The longest line, in characters: lines may quote text of users.
+/// Maximum length of a line, in characters: lines may quote text of users.
 const MOST_CHARS: usize = 2000;
 
 fn write(level: Level, message: &dyn Display) {
     if !enabled(level) {
         return;
     }
-    // One line of the log is one line: whatever a message quotes.
+    // A message must stay on one line, whatever it quotes.
     let line: String = format!("priority/fairtree: {message}")
         .chars()
         .take(MOST_CHARS)

@@ -1,12 +1,12 @@
-//! What the plugin needs to live in slurmctld.
+//! Runtime support for the plugin in slurmctld.
 //!
 //! | module | noun |
 //! |---|---|
-//! | `plugin_instance` | where the plugin's one global is, from init to fini |
+//! | `plugin_instance` | holds the plugin's one global, from init to fini |
 //! | `thread`, `interruptible_wait` | the thread and its period, and a wait that can be ended early |
 //! | `sync` | locks by one name, also for models of threads |
-//! | `guard`, `fault_injection` | panics stop here; panics on request, for tests |
-//! | `host`, `log` | the shim, made safe |
+//! | `guard`, `fault_injection` | stops panics; panics on request, for tests |
+//! | `host`, `log` | safe wrappers of the shim |
 
 pub(super) mod fault_injection;
 #[cfg(feature = "slurm")]

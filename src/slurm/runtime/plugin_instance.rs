@@ -1,29 +1,29 @@
-//! The slot of the plugin's one global: filled by init, emptied by fini, read by hooks of any
-//! thread of slurmctld in between.
+//! The slot for the plugin's one global: filled by init, emptied by fini, and in between read by
+//! hooks in any thread of slurmctld.
 
 use super::sync::{Arc, Mutex};
 use once_cell::unsync::OnceCell;
 
-/// Holds one value, or none.
+/// Holds one value, or nothing.
 pub(in crate::slurm) struct PluginInstance<T>(Mutex<OnceCell<Arc<T>>>);
 
 impl<T> PluginInstance<T> {
-    /// An empty one.
+    /// An empty slot.
     #[cfg(not(feature = "models"))]
     pub(in crate::slurm) const fn new() -> PluginInstance<T> {
         PluginInstance(Mutex::new(OnceCell::new()))
     }
 
-    /// An empty one.
+    /// An empty slot.
     #[cfg(feature = "models")]
     pub(in crate::slurm) fn new() -> PluginInstance<T> {
         PluginInstance(Mutex::new(OnceCell::new()))
     }
 
-    /// The value, made by `make` if there is none.
+    /// The value; made by `make` if the slot is empty.
     ///
     /// # Errors
-    /// What `make` fails with; the slot stays empty.
+    /// The error of `make`; the slot stays empty.
     pub(in crate::slurm) fn get_or_try_init<E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,
@@ -38,14 +38,14 @@ impl<T> PluginInstance<T> {
         self.0.lock().get().cloned()
     }
 
-    /// Empties the slot: the value cannot be taken any more.
+    /// Empties the slot: the value is no longer available.
     pub(in crate::slurm) fn take(&self) -> Option<Arc<T>> {
         self.0.lock().take()
     }
 }
 
-/// Waits until no other thread has a value that was taken out of its slot. `pause` returns false to
-/// give up.
+/// Waits until no other thread holds a value that was taken out of its slot. `pause` returns false
+/// to give up.
 pub(in crate::slurm) fn wait_until_unused<T>(value: &Arc<T>, mut pause: impl FnMut() -> bool) {
     while Arc::strong_count(value) > 1 && pause() {}
 }

@@ -1,7 +1,8 @@
-//! What threads share things with: the same names in slurmctld and in the models of `model`.
+//! Types for sharing data between threads: the same names in slurmctld and in the models of
+//! `model`.
 //!
-//! With the feature `models` these are loom's, which runs a model in every order that its threads
-//! can take. Nothing else in the plugin knows of it.
+//! With the feature `models` these are loom's types, and loom runs a model in every possible order
+//! of its threads. The rest of the plugin does not depend on this.
 
 #[cfg(not(feature = "models"))]
 pub(in crate::slurm) use super::interruptible_wait::InterruptibleWait;
@@ -25,7 +26,7 @@ pub(in crate::slurm) use loom::thread;
 #[cfg(feature = "models")]
 pub(in crate::slurm) use modelled::{InterruptibleWait, Mutex, RwLock};
 
-/// loom's locks, which may poison, in the manner of parking_lot's.
+/// loom's locks, which may poison, with the interface of parking_lot's.
 #[cfg(feature = "models")]
 mod modelled {
     use loom::sync::{Condvar, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
@@ -69,8 +70,8 @@ mod modelled {
         }
     }
 
-    /// The wait of `interruptible_wait.rs` on loom's condition variable. A model has no time: a wait
-    /// ends when `enough` says so.
+    /// The wait of `interruptible_wait.rs` on loom's condition variable. A model has no time: a
+    /// wait ends when `enough` returns true.
     #[derive(Default)]
     pub(in crate::slurm) struct InterruptibleWait {
         mutex: Mutex<()>,

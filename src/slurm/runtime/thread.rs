@@ -1,7 +1,7 @@
-//! The thread that makes the passes, and its period.
+//! The thread that makes passes, and its period.
 //!
-//! Waiting is the C library's, on the monotonic clock: steps of the wall clock neither delay a
-//! pass nor make several follow each other, and after a stall the period starts again.
+//! Waits use the C library's monotonic clock: steps of the wall clock neither delay a pass nor
+//! cause several passes in a row, and after a stall the period starts again.
 
 use super::sync::thread::{Builder, JoinHandle};
 use super::sync::{AtomicBool, InterruptibleWait, Mutex, Ordering};
@@ -9,18 +9,18 @@ use crate::config::Config;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-/// A thread that can be started once and stopped at once.
+/// A thread that can be started once, and stopped without delay.
 #[derive(Default)]
 pub(in crate::slurm) struct Thread {
     handle: Mutex<Option<JoinHandle<()>>>,
     stop: AtomicBool,
-    /// A pass is to be made at once.
+    /// True if a pass must be made at once.
     asked: AtomicBool,
     wait: InterruptibleWait,
 }
 
 impl Thread {
-    /// Starts `body`; does nothing if it runs already, or once it was told to stop.
+    /// Starts `body`; does nothing if it runs already, or after a stop was requested.
     pub(in crate::slurm) fn start(
         &self,
         body: impl FnOnce() + Send + 'static,
@@ -32,9 +32,9 @@ impl Thread {
         Ok(())
     }
 
-    /// Tells the thread to end, and waits until it has.
+    /// Requests the thread to end, and waits until it has ended.
     pub(in crate::slurm) fn stop(&self) {
-        // Under the lock, so that a start beside it either comes before, or does nothing.
+        // Under the lock, so that a concurrent start either comes before, or does nothing.
         let handle = {
             let mut handle = self.handle.lock();
             self.stop.store(true, Ordering::SeqCst);
@@ -42,7 +42,7 @@ impl Thread {
         };
         self.wait.wake();
         if let Some(handle) = handle {
-            // The body runs inside a guard; a panic that still got here was reported.
+            // The body runs inside a guard; a panic that still gets here was reported.
             let _ = handle.join();
         }
     }
@@ -51,19 +51,19 @@ impl Thread {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Ends the wait of the thread, or its next one, for a pass at once. Never waits itself.
+    /// Ends the thread's present wait for a pass, or its next one, at once. Never waits itself.
     pub(in crate::slurm) fn ask_for_pass(&self) {
         self.asked.store(true, Ordering::SeqCst);
         self.wait.wake();
     }
 
-    /// A pass was asked for since this was called last.
+    /// Returns true if a pass was requested since the last call.
     pub(in crate::slurm) fn take_asked(&self) -> bool {
         self.asked.swap(false, Ordering::SeqCst)
     }
 
-    /// Waits until `deadline` of [`monotonic`], until a pass is asked for, or until the thread is to
-    /// stop. True: nothing but the deadline ended it.
+    /// Waits until `deadline` of [`monotonic`], until a pass is requested, or until the thread must
+    /// stop. Returns true if only the deadline ended the wait.
     pub(in crate::slurm) fn wait_until(&self, deadline: Duration) -> bool {
         let interrupted = || self.stopping() || self.asked.load(Ordering::SeqCst);
         self.wait.wait_until(deadline, interrupted);
@@ -71,7 +71,7 @@ impl Thread {
     }
 }
 
-/// Time since some start, never stepping back.
+/// Time since an arbitrary start; never steps back.
 pub(in crate::slurm) fn monotonic() -> Duration {
     let mut now = MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: the clock exists on every Linux, and the call then fills `now`.
@@ -83,8 +83,8 @@ pub(in crate::slurm) fn monotonic() -> Duration {
     Duration::new(secs, u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
-/// When the next pass is due, from when the last one was: one period later, and after a stall of
-/// more than a period one period from now.
+/// Time at which the next pass is due, from the time of the last one: one period later, or after a
+/// stall of more than a period, one period from now.
 pub(in crate::slurm) fn next_deadline(last: Duration, period: Duration, now: Duration) -> Duration {
     let next = last + period;
     if now > next + period {
@@ -94,7 +94,7 @@ pub(in crate::slurm) fn next_deadline(last: Duration, period: Duration, now: Dur
     }
 }
 
-/// Reports a clock that is behind, once for as long as it is.
+/// Reports a clock that is behind, once per occurrence.
 #[derive(Default)]
 pub(in crate::slurm) struct ClockWatch {
     reported: AtomicBool,
@@ -114,9 +114,9 @@ impl ClockWatch {
     }
 }
 
-/// What an administrator has to know about a clock that is behind the last pass by more than a
-/// period. Time that was charged once is not charged again: until the clock gets there, jobs that
-/// were there at that pass are not charged. `compat=slurm` goes on from the clock.
+/// Message for the administrator about a clock that is behind the last pass by more than a period.
+/// Time that was charged once is not charged again: until the clock reaches that time, jobs that
+/// existed at that pass are not charged. `compat=slurm` continues from the clock.
 fn clock_complaint(config: &Config, last_ran: Option<i64>, now: i64) -> Option<String> {
     let behind = last_ran?.saturating_sub(now);
     let tolerated = i64::from(config.priority_calc_period_secs);
@@ -206,7 +206,7 @@ mod tests {
         assert!(thread.take_asked());
         assert!(!thread.take_asked());
         assert!(thread.wait_until(monotonic()));
-        // Asked for while nobody waits: it counts for the next wait.
+        // A request while nobody waits counts for the next wait.
         thread.ask_for_pass();
         assert!(!thread.wait_until(far));
     }

@@ -1,8 +1,8 @@
-//! Charges made by hooks since the last pass, queryable by (job, start).
+//! Charges by hooks since the last pass; can be queried by (job, start).
 //!
-//! A pass asks whether a run was charged after its snapshot; a charge asks up to when the run was
-//! charged before. Both are look-ups in a tree: thousands of jobs may end between two passes, and the
-//! answers are needed under locks.
+//! A pass asks if a run was charged after its snapshot; a charge asks up to when the run was
+//! charged before. Both are look-ups in a tree, because thousands of jobs may end between two
+//! passes, and the answers are needed under locks.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use crate::engine::RunKey;
 #[derive(Clone, Copy, Debug)]
 struct Charged {
     until: i64,
-    /// How many charges there were before it.
+    /// Number of charges before this one.
     serial: u64,
-    /// The run is over: slurmctld's record of the job says that it is charged.
+    /// True if the run is over: slurmctld's record of the job says that it is charged.
     over: bool,
-    /// Up to when the run was charged in the last snapshot.
+    /// Time up to which the run was charged in the last snapshot.
     at_snapshot: Option<i64>,
 }
 
-/// Charges that the last pass did not know of, the last one of each run.
+/// Charges newer than the last pass, the last one of each run.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct ChargesSincePass {
     runs: BTreeMap<RunKey, Charged>,
@@ -27,7 +27,8 @@ pub(in crate::slurm) struct ChargesSincePass {
 }
 
 impl ChargesSincePass {
-    /// Notes a charge up to `until`; `over`: of the end of the run, not of one of its sizes.
+    /// Records a charge up to `until`; `over`: true for the end of the run, false for that of one
+    /// of its sizes.
     pub(in crate::slurm) fn note(&mut self, job_id: u32, start_time: i64, until: i64, over: bool) {
         let serial = self.charges;
         self.charges += 1;
@@ -41,9 +42,9 @@ impl ChargesSincePass {
         self.runs.insert((job_id, start_time), charged);
     }
 
-    /// How many charges there have been. The locks that a snapshot is taken under keep others
-    /// from charging, so this number parts what is in it from what came later. Ends of runs that are
-    /// in it are forgotten: the job's own record says that they are charged.
+    /// Number of charges so far. The locks under which a snapshot is taken prevent concurrent
+    /// charges, so this number separates charges in the snapshot from later ones. Ends of runs in
+    /// the snapshot are forgotten: the job's own record says that they are charged.
     pub(in crate::slurm) fn snapshot(&mut self) -> u64 {
         self.runs.retain(|_, charged| {
             charged.at_snapshot = Some(charged.until);
@@ -52,25 +53,25 @@ impl ChargesSincePass {
         self.charges
     }
 
-    /// Was the run charged after the first `snapshot` charges?
+    /// Returns true if the run was charged after the first `snapshot` charges.
     pub(in crate::slurm) fn is_since(&self, snapshot: u64, job_id: u32, start_time: i64) -> bool {
         let charged = self.runs.get(&(job_id, start_time));
         charged.is_some_and(|charged| charged.serial >= snapshot)
     }
 
-    /// Up to when the run was charged.
+    /// Time up to which the run was charged.
     pub(in crate::slurm) fn until(&self, job_id: u32, start_time: i64) -> Option<i64> {
         let charged = self.runs.get(&(job_id, start_time));
         charged.map(|charged| charged.until)
     }
 
-    /// Up to when the run was charged in the last snapshot, whatever came later: who computes with
-    /// usage as the snapshot has it must not count on charges that are not in it.
+    /// Time up to which the run was charged in the last snapshot, without later charges: a
+    /// computation from the snapshot's usage must not rely on charges that are not in it.
     pub(in crate::slurm) fn until_at_snapshot(&self, job_id: u32, start_time: i64) -> Option<i64> {
         self.runs.get(&(job_id, start_time))?.at_snapshot
     }
 
-    /// Forgets what a pass at `last_ran` has caught up with.
+    /// Forgets charges that a pass at `last_ran` has covered.
     pub(in crate::slurm) fn pass(&mut self, last_ran: i64) {
         self.runs.retain(|_, charged| charged.until > last_ran);
     }

@@ -1,23 +1,24 @@
-//! A log of charges by ends of jobs, per association, since a pass last looked at the records.
+//! A log of charges by ends of jobs, per association, since a pass last read the records.
 
-/// The charges of a while, in their order: association and TRES-seconds.
+/// Charges in their order: association and TRES-seconds.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct Journal {
     charges: Vec<(u32, f64)>,
 }
 
-/// More are not noted: the pass finds that something is missing, and reads all associations.
+/// Maximum number of charges; if there are more, the pass detects that something is missing, and
+/// reads all associations.
 const MOST: usize = 1 << 16;
 
 impl Journal {
-    /// Notes a charge of an association and all above it.
+    /// Records a charge of an association and all above it.
     pub(in crate::slurm) fn note(&mut self, assoc_id: u32, usage: f64) {
         if self.charges.len() < MOST {
             self.charges.push((assoc_id, usage));
         }
     }
 
-    /// Empties the log: earlier charges are in the rows.
+    /// Empties the log: the rows contain the earlier charges.
     pub(in crate::slurm) fn begin(&mut self) {
         self.charges.clear();
     }

@@ -1,4 +1,4 @@
-//! The one global: what the hooks and the thread share, from init to fini.
+//! The one global: data shared by hooks and thread, from init to fini.
 
 use super::charged_until::ChargedUntil;
 use super::journal::Journal;
@@ -24,23 +24,22 @@ use crate::tree::AssocId;
 use crate::usage::{Decay, ResetSchedule};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-/// Set by init, emptied by fini: slurmctld may go through both several times in one process.
+/// Set by init, emptied by fini: slurmctld may call both several times in one process.
 static PLUGIN: PluginInstance<Plugin> = PluginInstance::new();
 
-/// Everything that the plugin knows.
+/// All data of the plugin.
 pub(in crate::slurm) struct Plugin {
     pub(in crate::slurm) fault: FaultInjection,
     settings: RwLock<Arc<Settings>>,
     pub(in crate::slurm) shared: Mutex<Shared>,
-    /// What the last pass found. A leaf, as the mutexes are.
+    /// Results of the last pass. A leaf, as the mutexes are.
     pub(in crate::slurm) published: RwLock<PublishedFactors>,
-    /// The order of waiting jobs, where one is asked for. A leaf, as well.
+    /// The order of waiting jobs, if one is requested. Also a leaf.
     pub(in crate::slurm) line: Mutex<StandingLine>,
-    /// Kept while the factors in jobs' records are read or written under no more than a read lock
-    /// of jobs: asked for after that, and before any lock of the association manager.
+    /// Held while the factors in jobs' records are read or written under only a read lock of jobs:
+    /// taken after that lock, and before any lock of the association manager.
     pub(in crate::slurm) factors: RwLock<()>,
-    /// Memory for hooks that look at one job.
-    /// In boxes: they are handed over for each job.
+    /// Scratch memory for hooks that process one job. Boxed, because it is moved for each job.
     #[expect(
         clippy::vec_box,
         reason = "a pointer is moved instead of 1 KiB, twice for each job"
@@ -51,58 +50,58 @@ pub(in crate::slurm) struct Plugin {
     pub(in crate::slurm) saving: Mutex<SaveAlerts>,
     pub(in crate::slurm) saver: Saver,
     pub(in crate::slurm) saved: Arc<Saved>,
-    /// Some run has to be known to the ledger: one is asked for, or was some time.
+    /// True if the ledger must know runs: a ledger is requested, or was at some time.
     keeps_ledger: AtomicBool,
-    /// The ledger. Asked for by the thread that makes passes, by the one that saves what these leave, and
-    /// by fini when they are over; under no lock of slurmctld.
+    /// The ledger. Taken by the thread that makes passes, by the one that saves their results, and
+    /// by fini afterwards; never under a lock of slurmctld.
     pub(in crate::slurm) ledger: Arc<Mutex<Ledger>>,
-    /// Files of other sources of use. Whoever has it may be waiting for a disk.
+    /// Files of other sources of use. The holder of this lock may be waiting for a disk.
     pub(in crate::slurm) others: Arc<parking_lot::Mutex<Others>>,
-    /// Settings that are still to be remembered.
+    /// Settings that must still be remembered on disk.
     accepted: Mutex<Option<Accepted>>,
-    /// Some state on disk, or about to get there, may say that no pass changes usage before this
-    /// time.
+    /// Latest time before which no pass changes usage, according to any state on disk or being
+    /// written.
     announced: AtomicI64,
 }
 
-/// What changes with passes and ends of jobs. Its mutex is a leaf.
+/// Data that changes with passes and ends of jobs. Its mutex is a leaf.
 pub(in crate::slurm) struct Shared {
-    /// What was charged until when; all usage in slurmctld's records is worth its number at the
-    /// last pass.
+    /// Times up to which use was charged; all usage in slurmctld's records is valued at the last
+    /// pass.
     pub(in crate::slurm) charged_until: ChargedUntil,
     pub(in crate::slurm) resets: ResetSchedule,
-    /// How usage decayed in the last pass. Stock charges ends of jobs by it until the next one,
-    /// whatever the configuration says by then.
+    /// Decay of the last pass. Stock uses it to charge ends of jobs until the next pass, even if
+    /// the configuration has changed.
     pub(in crate::slurm) decay: Decay,
-    /// Charges of the job_end hook by association: those that the last snapshot did not know of.
+    /// Charges of the job_end hook by association: those newer than the last snapshot.
     pub(in crate::slurm) journal: Journal,
-    /// Runs whose end was reported, and which no pass has told the ledger of.
+    /// Runs whose end was reported, and which no pass has added to the ledger yet.
     ended: Vec<SeenRun<'static>>,
-    /// Seconds that runs took which have ended since the last pass, by association; under
+    /// Run times, in seconds, of runs that have ended since the last pass, by association; under
     /// `expect=history`.
     run_times: Vec<(AssocId, u32)>,
-    /// Usage from our own state file that is still to be put back.
+    /// Usage from our own state file that must still be restored.
     restore: Option<Box<State>>,
-    /// Ends of jobs that were charged after this are not in the usage that slurmctld started
-    /// with. `None`: not known, or they were charged again.
+    /// Ends of jobs that were charged after this time are missing in the usage with which slurmctld
+    /// started. `None`: unknown, or they were charged again.
     pub(in crate::slurm) usage_as_of: Option<i64>,
 }
 
-/// More are not remembered: passes find those of them that slurmctld remembers.
+/// Maximum number of remembered ends: passes find others if slurmctld still remembers them.
 const MOST_ENDED: usize = 1 << 18;
 
-/// What the thread that makes passes has of the ledger.
+/// The ledger's data for the thread that makes passes.
 #[derive(Default)]
 pub(in crate::slurm) struct Ledger {
     pub(in crate::slurm) keeper: Keeper,
-    /// What the files have, before there are books.
+    /// Content of the files, before there are books.
     pub(in crate::slurm) found: Option<Found>,
     /// Ends that were reported before the last snapshot, and are not in the books yet.
     pub(in crate::slurm) ended: Vec<SeenRun<'static>>,
 }
 
 impl Shared {
-    /// Remembers a run that has ended: for the ledger, and how long it took.
+    /// Records a run that has ended: for the ledger, and its run time.
     pub(in crate::slurm) fn note_seen(
         &mut self,
         seen: SeenRun<'_>,
@@ -117,7 +116,7 @@ impl Shared {
         }
     }
 
-    /// Ends since this was asked last.
+    /// Ends since the last call.
     pub(in crate::slurm) fn take_ended(&mut self) -> Vec<SeenRun<'static>> {
         std::mem::take(&mut self.ended)
     }
@@ -128,7 +127,7 @@ impl Shared {
         }
     }
 
-    /// Run times since this was asked last.
+    /// Run times since the last call.
     pub(in crate::slurm) fn take_run_times(&mut self) -> Vec<(AssocId, u32)> {
         std::mem::take(&mut self.run_times)
     }
@@ -152,7 +151,7 @@ impl Plugin {
         let fault = injected_fault();
         let start = host::now();
         let found = if settings.counts_passes_only() {
-            // There stock notes when passes ran, and never reads it.
+            // In this mode stock records when passes ran, and never reads it.
             state::Loaded::default()
         } else {
             state::load(&settings.state_dir, !settings.quirks.has_no_state_file)
@@ -206,7 +205,7 @@ impl Plugin {
         Arc::clone(&self.settings.read())
     }
 
-    /// Takes other settings; bad ones are refused by name and leave the old ones in place.
+    /// Applies new settings; invalid ones are refused by name, and the old ones stay.
     pub(in crate::slurm) fn reconfigure(&self, lock: bool) {
         match Settings::read(lock) {
             Ok(settings) => {
@@ -216,7 +215,7 @@ impl Plugin {
                     .resets
                     .set_period(config.priority_usage_reset_period, config.compat);
                 if settings.quirks.resets_again {
-                    // Stock resets again (RESET NOW) after whatever made it look at settings.
+                    // Stock resets again (RESET NOW) whenever it rereads its settings.
                     shared.resets.arm();
                 }
                 drop(shared);
@@ -229,12 +228,12 @@ impl Plugin {
         }
     }
 
-    /// Is there a ledger to be told of runs?
+    /// Returns true if there is a ledger to which runs must be reported.
     pub(in crate::slurm) fn keeps_ledger(&self, settings: &Settings) -> bool {
         settings.can_keep_ledger() && self.keeps_ledger.load(Ordering::Relaxed)
     }
 
-    /// Remembers accepted settings, once. Not in init, which may be called under all of slurmctld's
+    /// Saves accepted settings, once. Not in init, which may be called under all of slurmctld's
     /// locks.
     pub(in crate::slurm) fn remember_settings(&self) {
         let Some(accepted) = self.accepted.lock().take() else {
@@ -247,22 +246,22 @@ impl Plugin {
         }
     }
 
-    /// State is about to be saved that says of no pass before this time.
+    /// Called before state is saved that announces no pass before this time.
     pub(in crate::slurm) fn announce(&self, next_pass: i64) {
         self.announced.fetch_max(next_pass, Ordering::Relaxed);
     }
 
-    /// Some state that was saved says that there is no pass at `now`.
+    /// Returns true if saved state announces no pass until after `now`.
     pub(in crate::slurm) fn is_before_announced(&self, now: i64) -> bool {
         now < self.announced.load(Ordering::Relaxed)
     }
 
-    /// Nothing on disk says so any more.
+    /// Called when no state on disk announces a later pass any more.
     pub(in crate::slurm) fn withdraw_announced(&self, now: i64) {
         self.announced.store(now, Ordering::Relaxed);
     }
 
-    /// Memory to look at one job with; comes back through [`Plugin::give_back`].
+    /// Scratch memory for one job; return it with [`Plugin::give_back`].
     pub(in crate::slurm) fn scratch(&self) -> Box<Scratch> {
         self.scratch.lock().pop().unwrap_or_default()
     }
@@ -274,8 +273,8 @@ impl Plugin {
         }
     }
 
-    /// Puts usage from our own state file back, once, before anything is charged. While slurmctld
-    /// has no associations there is nothing to put it into.
+    /// Restores usage from our own state file, once, before anything is charged. Not while
+    /// slurmctld has no associations.
     pub(in crate::slurm) fn restore(&self, lock: &UsageLock) {
         if !host::has_root() {
             return;
@@ -311,10 +310,10 @@ fn injected_fault() -> FaultInjection {
     }
 }
 
-/// `off`: walks along slurmctld's lists do not prefetch the lists' nodes.
+/// Value `off`: walks along slurmctld's lists do not prefetch the lists' nodes.
 const NODE_PREFETCH: &str = "FAIRTREE_NODE_PREFETCH";
 
-/// Lets walks prefetch the nodes of slurmctld's lists, where they have the expected layout.
+/// Lets walks prefetch the nodes of slurmctld's lists, if they have the expected layout.
 fn learn_nodes() {
     if std::env::var(NODE_PREFETCH).is_ok_and(|value| value == "off") {
         log::info(format_args!("{NODE_PREFETCH}=off: passes will be slower"));
@@ -323,7 +322,7 @@ fn learn_nodes() {
     }
 }
 
-/// Sets the plugin up; what hooks and thread need is there afterwards. Twice is once.
+/// Sets the plugin up; afterwards all data of hooks and thread exists. A second call has no effect.
 pub(in crate::slurm) fn init() -> Result<Arc<Plugin>, String> {
     let plugin = PLUGIN.get_or_try_init(|| {
         guard::silence();
@@ -342,7 +341,7 @@ pub(in crate::slurm) fn get() -> Option<Arc<Plugin>> {
     PLUGIN.get()
 }
 
-/// Forgets everything.
+/// Removes the plugin and returns it.
 pub(in crate::slurm) fn take() -> Option<Arc<Plugin>> {
     PLUGIN.take()
 }

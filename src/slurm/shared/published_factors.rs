@@ -1,9 +1,9 @@
-//! Fair-share factors of the last pass, for the price of one job between passes, and for sshare.
+//! Fair-share factors of the last pass, for pricing one job between passes, and for sshare.
 //!
-//! An association that no pass has seen is new and unused. Under the documented behaviour its
-//! first jobs get what such an association will most likely have after the next pass: without
-//! usage it ranks before every used sibling, so the best factor that any user below its nearest
-//! known ancestor has; with zero shares the worst. `priority/multifactor` gives it 0.
+//! An association that no pass has seen is new and unused. Under the documented behaviour its first
+//! jobs get the factor that such an association will most likely have after the next pass. Without
+//! usage it ranks before every used sibling, so this is the best factor of any user below its
+//! nearest known ancestor; with zero shares, the worst. `priority/multifactor` gives it 0.
 
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct PublishedFactors {
     tree: Arc<Tree>,
-    /// 0 for accounts under Fair Tree. By id where `by_id`, with [`NO_FACTOR`] in the gaps, so that
-    /// the price of one job waits for memory once instead of three times; else by position.
+    /// 0 for accounts under Fair Tree. By id if `by_id`, with [`NO_FACTOR`] in the gaps, so that
+    /// pricing one job waits for memory once instead of three times; otherwise by position.
     /// `time_set` with 100,000 jobs, scattered: 1.08 us per job instead of 1.14 (lower quartile).
     factors: Vec<f64>,
-    /// Ids lie close together.
+    /// True if ids are dense.
     by_id: bool,
     /// Accounts, ascending by position.
     accounts: Vec<AssocIndex>,
-    /// Of the users below each account.
+    /// Factor ranges of the users below each account.
     ranges: Vec<Range>,
-    /// By position: where in `ranges` a user's account is; `NONE` for others.
+    /// By position: index in `ranges` of a user's account; `NONE` for others.
     places: Vec<u32>,
-    /// Where in `ranges` an account is and its parent, children before parents.
+    /// Indices in `ranges` of an account and its parent, children before parents.
     upwards: Vec<(u32, u32)>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// What no association has.
+/// Marks a gap: no association has this factor.
 const NO_FACTOR: f64 = f64::NAN;
 
-/// Ids lie close together: at most so many for each association, and so many beside.
+/// Ids count as dense up to this number of ids per association, plus a constant.
 const MOST_IDS: (usize, usize) = (4, 1024);
 
 /// The worst and the best factor of some users.
@@ -44,7 +44,7 @@ struct Range {
 }
 
 impl Range {
-    /// Of no users.
+    /// Range without users.
     const EMPTY: Range = Range {
         worst: f64::INFINITY,
         best: f64::NEG_INFINITY,
@@ -60,7 +60,7 @@ impl Range {
     }
 }
 
-/// An association with those above it, nearest first.
+/// An association in a chain of ancestors, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::slurm) struct Ancestor {
     pub(in crate::slurm) id: u32,
@@ -68,7 +68,7 @@ pub(in crate::slurm) struct Ancestor {
 }
 
 impl PublishedFactors {
-    /// Takes the factors of a pass: one per association of `tree`, by position.
+    /// Stores the factors of a pass: one per association of `tree`, by position.
     pub(in crate::slurm) fn publish(
         &mut self,
         tree: &Arc<Tree>,
@@ -128,7 +128,7 @@ impl PublishedFactors {
             .extend(upwards.map(|&index| (place(index), above(index))));
     }
 
-    /// Where the factor of an association is.
+    /// Index of an association's factor.
     fn slot(&self, index: AssocIndex) -> usize {
         match self.by_id {
             true => self.tree.rows()[index.get()].id as usize,
@@ -136,7 +136,7 @@ impl PublishedFactors {
         }
     }
 
-    /// The factor that the last pass found for the association `id`; `None` if it did not see it.
+    /// Factor of the association `id` from the last pass; `None` if that pass did not see it.
     pub(in crate::slurm) fn factor_of(&self, id: u32) -> Option<f64> {
         let slot = match self.by_id {
             true => id as usize,
@@ -155,9 +155,9 @@ impl PublishedFactors {
         Some((own, own))
     }
 
-    /// The fair-share factor of an association: found, or what is most likely.
+    /// The fair-share factor of an association: from the last pass, or the most likely one.
     ///
-    /// `chain`: the association and those above it, nearest first. `None` where nothing is known.
+    /// `chain`: the association and those above it, nearest first. `None` if nothing is known.
     pub(in crate::slurm) fn factor_or_estimate(&self, chain: &[Ancestor]) -> Option<f64> {
         let first = chain.first()?;
         if let Some(factor) = self.factor_of(first.id) {
@@ -172,7 +172,8 @@ impl PublishedFactors {
             .filter_map(|assoc| self.tree.index_of(assoc.id))
             .find_map(|index| self.range(index))
             .map(|(worst, best)| if unentitled { worst } else { best })
-            // No user has a factor: the first user of a site is its best and its worst.
+            // No user has a factor: the first user of a site has both the best and the worst
+            // factor.
             .or(Some(1.0))
     }
 }
@@ -251,7 +252,7 @@ mod tests {
             published.factor_or_estimate(&chain(&[7, far], 0)),
             Some(0.5)
         );
-        // The same tree once more, then another one.
+        // The same tree again, then a different one.
         published.publish(&tree, [0.0, 0.25, 1.0].into_iter());
         assert_eq!(published.factor_of(far), Some(0.25));
         let rows = [row(1, None, Account), row(9, Some(1), User)];
@@ -286,7 +287,7 @@ mod tests {
             published().factor_or_estimate(&chain(&[9, 8, 1], 1)),
             Some(1.0)
         );
-        // An account without users says nothing, its parent does.
+        // An account without users gives no information; its parent does.
         assert_eq!(
             published().factor_or_estimate(&chain(&[8, 7, 1], 1)),
             Some(1.0)

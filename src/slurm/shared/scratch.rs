@@ -1,15 +1,15 @@
-//! Memory that hooks reuse, for looking at one job.
+//! Scratch memory that hooks re-use for one job.
 
 use super::published_factors::Ancestor;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 
-/// Memory for looking at one job.
+/// Scratch memory for one job.
 #[derive(Default)]
 pub(in crate::slurm) struct Scratch {
     pub(in crate::slurm) snapshot: Snapshot,
     pub(in crate::slurm) tables: Tables,
-    /// An association, and the factor that the last pass found for it.
+    /// An association, and its factor from the last pass.
     pub(in crate::slurm) published: Option<(u32, f64)>,
     pub(in crate::slurm) chain: Vec<Ancestor>,
     pub(in crate::slurm) variants: Vec<u32>,

@@ -1,9 +1,9 @@
-//! Models of what hooks and the plugin's thread do beside each other, run by loom in every order.
+//! Models of concurrent hooks and the plugin's thread, run by loom in every order.
 //!
-//! What is under test is the real thing: [`Thread`], [`PluginInstance`], [`ChargesSincePass`], the locks of `sync` and
-//! the engine's `charge`. slurmctld is simulated here: its locks of jobs and of usage, one job, one
-//! counter of usage, and a clock that advances whenever it is read. The steps of a pass and
-//! of the hook are those of `pass`, `compute`, `apply` and `charge`.
+//! The tested code is the real one: [`Thread`], [`PluginInstance`], [`ChargesSincePass`], the locks
+//! of `sync` and the engine's `charge`. slurmctld is simulated here: its locks of jobs and of
+//! usage, one job, one counter of usage, and a clock that advances whenever it is read. The steps
+//! of a pass and of the hook are those of `pass`, `compute`, `apply` and `charge`.
 
 use super::charges_since_pass::ChargesSincePass;
 use super::published_factors::PublishedFactors;
@@ -63,7 +63,7 @@ fn a_stop_beside_a_start_leaves_no_thread() {
         };
         thread.stop();
         starter.join().unwrap();
-        // In every order no thread sleeps on: loom reports one that does.
+        // In every order, no thread sleeps for ever: loom reports one that does.
     });
 }
 
@@ -143,7 +143,7 @@ impl World {
         *clock
     }
 
-    /// What the job is charged from the last charge to its end, or to `now`.
+    /// Charge of the job from the last charge to its end, or to `now`.
     fn charge(job: &Job, shared: &Shared, last_ran: Option<i64>, now: i64, at_end: bool) -> f64 {
         let remembered = shared.charges_since_pass.until(JOB, START);
         let recorded = (!job.resizing && job.resize_time > START).then_some(job.resize_time);
@@ -173,7 +173,7 @@ impl World {
         charge(&decay, &run, &period, at_end).map_or(0.0, |found| found.decayed.usage)
     }
 
-    /// The hook: the job's record is as slurmctld has it when it calls.
+    /// The hook: the job's record is in the state in which slurmctld calls it.
     fn job_end(&self, job: &mut Job) {
         let mut usage = self.usage.lock();
         let now = self.now();
@@ -233,7 +233,8 @@ impl World {
     }
 }
 
-/// Runs `hooks` beside passes; afterwards every second of the job is charged, and only once.
+/// Runs `hooks` concurrently with passes; afterwards every second of the job is charged exactly
+/// once.
 fn every_second_counts_once(hooks: fn(&World)) {
     loom::model(move || {
         let world = World::new();
