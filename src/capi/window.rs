@@ -9,7 +9,7 @@ use crate::tree::{AssocIndex, Tree};
 use crate::usage::window::{
     Column, Columns, History, LeafKey, Rate, RunId, Window, WindowError, WindowLedger,
 };
-use crate::usage::{Model, Plan, Quantity, Total, Use, Windowed};
+use crate::usage::{Plan, Quantity, Total, Use, Windowed};
 
 use super::error::{Failure, Status};
 

@@ -5,14 +5,13 @@
 //!
 //! | step | what | by |
 //! |---|---|---|
-//! | advance | usage becomes that of now: all of it changes by one factor, or single amounts change otherwise | [`Model::advance`] |
+//! | advance | usage becomes that of now: all of it changes by one factor | [`Model::advance`] |
 //! | charge | running and ended jobs are charged what they used since the last pass, in their order | [`due`], [`Model::charge`] |
 //! | rank | fair share is computed from usage; where all usage changed by one factor, only levels with charges are sorted again | [`LevelRanks`] |
 //! | publish | factors go to the table that pricing reads, and the results to the host | [`Host::ranked`] |
 //! | price | jobs are priced | [`Pricer`] |
 //!
-//! A host with everything in memory calls [`Engine::pass`]. One that holds locks while it writes
-//! calls [`Engine::compute`] for all but the last step, and prices when it can write. A host that
+//! A host calls [`Engine::compute`] for all but the last step, and prices when it can write. One that
 //! simulates time calls [`Engine::spend`] for the first two steps, and ranks when it needs ranks.
 //! Memory is reused from pass to pass.
 //!
@@ -50,7 +49,6 @@ mod pass;
 pub mod queue;
 mod ranks;
 mod stock_classic;
-mod whole;
 
 use crate::config::{Config, UsageModel};
 use crate::fairshare::{self, AssocFairshare, LevelRanks};
@@ -65,7 +63,6 @@ pub use high_water::{HighWater, RunKey};
 pub use input::Input;
 pub use machine_error::MachineError;
 pub use pass::{Engine, Host, Outcome, asks_for_queue};
-pub use whole::{Pass, PassInput};
 
 /// How usage decays under these settings; not at all in windows and totals.
 pub fn decay(config: &Config) -> Decay {

@@ -131,11 +131,6 @@ impl<M: Model> Engine<M> {
         self.unpublished = true;
     }
 
-    /// The table that factors are published to is another one.
-    pub(super) fn republish(&mut self) {
-        self.unpublished = true;
-    }
-
     /// Takes over raw usage as the host's records have it, one number per association by position,
     /// valued at `moment`. Where it is not what the last pass left, the host has charged or
     /// set it. A model that knows its usage by itself is left as it is.
@@ -219,11 +214,7 @@ impl<M: Model> Engine<M> {
     }
 
     fn advance(&mut self, input: &Input<'_>) -> UsageChange {
-        let change = self.model.advance(input.tree, input.now);
-        if change == UsageChange::Each {
-            self.changed.extend_from_slice(self.model.moved());
-        }
-        change
+        self.model.advance(input.tree, input.now)
     }
 
     fn charge(&mut self, input: &Input<'_>, jobs: Range<usize>, host: &mut impl Host) {
@@ -244,7 +235,7 @@ impl<M: Model> Engine<M> {
     fn rank(&mut self, input: &Input<'_>, change: UsageChange) {
         let config = input.config;
         if config.ranking().keeps_levels() {
-            let factor = change.factor().unwrap_or(1.0);
+            let factor = change.factor();
             let of = (config.compat, input.tree);
             let (raw, changed) = (self.model.raw(), &self.changed);
             self.ranks

@@ -1,5 +1,7 @@
 //! Numbers by hand: four CPUs for five minutes are 1,200 CPU-seconds.
 
+mod whole;
+
 use super::*;
 use crate::compat::{Compat, Release};
 use crate::config::PriorityFlags;
@@ -8,6 +10,7 @@ use crate::fairshare::{HostMath, RecordState};
 use crate::priority::{AssocFactors, Index, Job, PriorityError, TimeLimit};
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares};
 use crate::usage::{HalfLife, Phase, Run, RunState};
+use whole::{Pass, PassInput};
 
 const SLURM: Compat = Compat::Slurm(Release::V22_05_8);
 const START: i64 = 1_700_000_000;

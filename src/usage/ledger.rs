@@ -159,50 +159,11 @@ impl Ledger {
         }
     }
 
-    /// Subtracts `usage` from an association and from all its ancestors; nothing goes below 0.
-    pub(crate) fn take(&mut self, tree: &Tree, index: AssocIndex, usage: Extended) {
-        let take = |from: &mut Extended| *from = (*from - usage).max(Extended::ZERO);
-        if let Some(own) = self.own.get_mut(index.get()) {
-            take(own);
-        }
-        let mut next = Some(index);
-        while let Some(index) = next {
-            take(&mut self.raw[index.get()]);
-            next = tree.parent(index);
-        }
-    }
-
     /// Raw usage alone, by position, to be written as the host's records have it. The size of the
     /// tree may change with it; own usage is not kept from now on.
     pub(crate) fn records(&mut self) -> &mut Vec<Extended> {
         self.own.clear();
         &mut self.raw
-    }
-
-    /// The usage of the same associations, found by id, in another tree. New ones are unused; what
-    /// a removed one used itself becomes the own usage of the nearest account above it that is
-    /// still there. Raw usage is summed up again.
-    pub(crate) fn in_tree(&self, before: &Tree, after: &Tree) -> Ledger {
-        self.check_size(before);
-        let whole = Ledger::as_kept(before, &self.raw);
-        let own = if self.own.is_empty() {
-            &whole.own
-        } else {
-            &self.own
-        };
-        let mut found = Ledger::new(after);
-        for (index, usage) in before.indices().zip(own) {
-            let mut next = Some(index);
-            while let Some(index) = next {
-                if let Some(to) = after.index_of(before.rows()[index.get()].id) {
-                    found.own[to.get()] += *usage;
-                    break;
-                }
-                next = before.parent(index);
-            }
-        }
-        found.sum_up(after);
-        found
     }
 
     /// Multiplies all usage by `factor` (see [`crate::usage::Decay::factor`]).

@@ -47,7 +47,7 @@ pub use accrual::{Amounts, Charge, Consumed, Due, accrues, charge, consumed_at_s
 pub use billing::{BillingRule, TresKind, billable_tres, recounts_billing};
 pub use decay::Decay;
 pub use ledger::{Ledger, UsageError};
-pub use model::{Given, HalfLife, Model, Quantity, Resetting, Step, UsageChange, Use, Windowed};
+pub use model::{Given, HalfLife, Model, Quantity, Resetting, UsageChange, Use, Windowed};
 pub use outcome::{EndState, Outcomes};
 pub use reset::{ResetSchedule, next_reset};
 pub use run::{Period, Phase, Run, RunState};

@@ -7,13 +7,12 @@ use super::moment::Moment;
 use super::workspace::{SlurmComputed, Workspace};
 use crate::slurm::charges::unreported_ends;
 use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError, UsageUpdate, scaled};
-use crate::slurm::runtime::host::{self, JobsLock, JobsReadLock, NONE, UsageLock, ffi};
+use crate::slurm::runtime::host::{self, JobsLock, JobsReadLock, UsageLock, ffi};
 use crate::slurm::runtime::{log, thread};
 use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::Stamp;
 use crate::slurm::state::settings::Settings;
-use crate::tree::AssocIndex;
-use crate::usage::{Model, Quantity, UsageChange};
+use crate::usage::UsageChange;
 use std::ops::Range;
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -139,9 +138,7 @@ fn whole_secs(time: Duration) -> i64 {
 /// Changes that a usage model makes to slurmctld's records before jobs are charged.
 pub(super) struct UsageChanges {
     pub(super) scale: f64,
-    pub(super) assocs: Option<Vec<ffi::shim_usage_change>>,
     pub(super) qos: Vec<ffi::shim_usage_change>,
-    pub(super) tres: Vec<ffi::shim_extended>,
 }
 
 impl UsageChanges {
@@ -150,11 +147,8 @@ impl UsageChanges {
             UsageChange::Factor(factor) => UsageChanges::by_factor(snapshot, factor),
             UsageChange::Cleared => UsageChanges {
                 scale: 0.0,
-                assocs: None,
                 qos: vec![scaled(0.0); snapshot.qos_now().len()],
-                tres: Vec::new(),
             },
-            UsageChange::Each => UsageChanges::by_steps(computed.model(), snapshot),
         }
     }
 
@@ -171,42 +165,16 @@ impl UsageChanges {
         });
         UsageChanges {
             scale: factor,
-            assocs: None,
             qos: qos.collect(),
-            tres: Vec::new(),
-        }
-    }
-
-    /// Each association changes according to the model; models do not cover QOS.
-    fn by_steps(model: &dyn Model, snapshot: &Snapshot) -> UsageChanges {
-        let mut tres = Vec::new();
-        let assocs = (0..snapshot.assocs().len()).map(|position| {
-            let assoc = AssocIndex::new(position);
-            let billing = model.step(assoc, Quantity::Billing);
-            let first = u32::try_from(tres.len()).unwrap_or(NONE);
-            let of_tres = (0..snapshot.tres_count()).map(Quantity::Tres);
-            tres.extend(of_tres.map(|of| host::shim_extended(model.step(assoc, of).add)));
-            ffi::shim_usage_change {
-                add_wall: model.step(assoc, Quantity::Wall).add.to_f64(),
-                add_usage: host::shim_extended(billing.add),
-                add_tres: first,
-                ..scaled(billing.scale)
-            }
-        });
-        UsageChanges {
-            scale: 1.0,
-            assocs: Some(assocs.collect()),
-            qos: vec![scaled(1.0); snapshot.qos_now().len()],
-            tres,
         }
     }
 
     fn update(&self) -> UsageUpdate<'_> {
         UsageUpdate {
             scale: self.scale,
-            assocs: self.assocs.as_deref(),
+            assocs: None,
             qos: &self.qos,
-            tres: &self.tres,
+            tres: &[],
             changes_only: false,
         }
     }

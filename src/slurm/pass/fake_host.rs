@@ -302,7 +302,7 @@ impl FakeHost {
     /// Adds the computed results to the present values of the records.
     pub(super) fn apply(&mut self, moment: &Moment) {
         let mut computed = std::mem::take(&mut self.computed);
-        let factor = computed.outcome.change.factor().unwrap();
+        let factor = computed.outcome.change.factor();
         for usage in &mut self.usage {
             *usage *= factor;
         }

@@ -1,6 +1,6 @@
 //! Usage that the host knows: a ledger of runs tells it, and passes only read it.
 
-use super::{Model, Quantity, Step, UsageChange, Use};
+use super::{Model, UsageChange, Use};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
@@ -36,10 +36,6 @@ impl Model for Given {
         UsageChange::Factor(1.0)
     }
 
-    fn weigh(&mut self, _used: &Use<'_>) -> Amounts {
-        Amounts::default()
-    }
-
     fn charge(
         &mut self,
         _tree: &Tree,
@@ -49,28 +45,8 @@ impl Model for Given {
         Ok(Amounts::default())
     }
 
-    fn take_back(
-        &mut self,
-        _tree: &Tree,
-        _assoc: AssocIndex,
-        _used: &Use<'_>,
-    ) -> Result<Amounts, UsageError> {
-        Ok(Amounts::default())
-    }
-
-    fn usage(&self, of: Quantity) -> Option<&[Extended]> {
-        (of == Quantity::Billing).then_some(&self.usage[..])
-    }
-
     fn raw(&self) -> &[Extended] {
         &self.usage
-    }
-
-    fn step(&self, _assoc: AssocIndex, _of: Quantity) -> Step {
-        Step {
-            scale: 1.0,
-            add: Extended::ZERO,
-        }
     }
 
     fn clear(&mut self) {
@@ -79,12 +55,6 @@ impl Model for Given {
 
     fn configure(&mut self, config: &Config) -> bool {
         config.usage() != UsageModel::HalfLife
-    }
-
-    /// Numbers are given by position: those of another tree come with it.
-    fn follow_tree(&mut self, _before: &Tree, after: &Tree) {
-        self.usage.clear();
-        self.usage.resize(after.len(), Extended::ZERO);
     }
 
     fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {

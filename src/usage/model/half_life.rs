@@ -3,7 +3,7 @@
 //! All usage decays by one factor, so sums are all that has to be kept: what was used when is
 //! forgotten. See [`Decay`] for the formulas and for where `compat=slurm` differs.
 
-use super::{Model, Quantity, Step, UsageChange, Use};
+use super::{Model, UsageChange, Use};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
@@ -12,7 +12,7 @@ use crate::usage::{Amounts, Decay, Ledger, UsageError};
 
 /// Usage that decays with a half-life, or never.
 ///
-/// It keeps [`Quantity::Billing`]; a host's records keep the rest.
+/// It keeps billing TRES; a host's records keep the rest.
 ///
 /// ```
 /// use fairtree::compat::Compat;
@@ -37,8 +37,6 @@ pub struct HalfLife {
     ledger: Ledger,
     weights: Weights,
     moment: Option<i64>,
-    /// What the last advance multiplied all usage by.
-    factor: f64,
 }
 
 impl Default for HalfLife {
@@ -57,7 +55,6 @@ impl HalfLife {
             ledger,
             weights: Weights::new(&decay),
             moment,
-            factor: 1.0,
         }
     }
 
@@ -94,6 +91,13 @@ impl HalfLife {
         self.ledger
     }
 
+    /// What use counts for at the moment.
+    fn weigh(&mut self, used: &Use<'_>) -> Amounts {
+        let valued_at = self.moment.unwrap_or(used.to);
+        let secs = self.weights.weight(used.from, used.to, valued_at);
+        Amounts::of(secs, used, self.decay().quirks())
+    }
+
     /// What use counts for, checked and exact.
     fn exact(
         &mut self,
@@ -118,19 +122,13 @@ impl Model for HalfLife {
 
     fn advance(&mut self, _tree: &Tree, now: i64) -> UsageChange {
         let passed = self.moment.map_or(0, |moment| now.saturating_sub(moment));
-        self.factor = self.decay().factor(passed);
-        self.ledger.decay(self.factor);
+        let factor = self.decay().factor(passed);
+        self.ledger.decay(factor);
         self.moment = match self.moment {
             Some(moment) if !self.decay().quirks().follows_clock_back => Some(moment.max(now)),
             _ => Some(now),
         };
-        UsageChange::Factor(self.factor)
-    }
-
-    fn weigh(&mut self, used: &Use<'_>) -> Amounts {
-        let valued_at = self.moment.unwrap_or(used.to);
-        let secs = self.weights.weight(used.from, used.to, valued_at);
-        Amounts::of(secs, used, self.decay().quirks())
+        UsageChange::Factor(factor)
     }
 
     fn charge(
@@ -144,30 +142,8 @@ impl Model for HalfLife {
         Ok(amounts)
     }
 
-    fn take_back(
-        &mut self,
-        tree: &Tree,
-        assoc: AssocIndex,
-        used: &Use<'_>,
-    ) -> Result<Amounts, UsageError> {
-        let (amounts, exact) = self.exact(tree, assoc, used)?;
-        self.ledger.take(tree, assoc, exact);
-        Ok(amounts)
-    }
-
-    fn usage(&self, of: Quantity) -> Option<&[Extended]> {
-        (of == Quantity::Billing).then(|| self.ledger.raw())
-    }
-
     fn raw(&self) -> &[Extended] {
         self.ledger.raw()
-    }
-
-    fn step(&self, _assoc: AssocIndex, _of: Quantity) -> Step {
-        Step {
-            scale: self.factor,
-            add: Extended::ZERO,
-        }
     }
 
     fn clear(&mut self) {
@@ -181,10 +157,6 @@ impl Model for HalfLife {
         let half_life_secs = config.priority_decay_half_life_secs;
         self.set_decay(Decay::new(half_life_secs, config.compat));
         true
-    }
-
-    fn follow_tree(&mut self, before: &Tree, after: &Tree) {
-        self.ledger = self.ledger.in_tree(before, after);
     }
 
     fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {
@@ -253,8 +225,6 @@ mod tests {
             model.set_decay(Decay::new(600, Compat::Documented));
             assert_eq!(model.advance(&tree, 1_700), UsageChange::Factor(0.5));
             assert_eq!(raw(&model), [100.0; 3]);
-            let step = model.step(user, Quantity::Billing);
-            assert_eq!((step.scale, step.add), (0.5, Extended::ZERO));
         }
     }
 
@@ -278,27 +248,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_was_never_used() {
-        let tree = tree();
-        let user = tree.index_of(3).unwrap();
-        let mut model = model(600, Compat::Documented, &tree);
-        model.advance(&tree, 1_300);
-        model.charge(&tree, user, &used(1_000, 1_300, 8.0)).unwrap();
-        model.advance(&tree, 9_000);
-        model
-            .take_back(&tree, user, &used(1_000, 1_300, 8.0))
-            .unwrap();
-        for usage in raw(&model) {
-            assert!((0.0..1e-12).contains(&usage), "{usage}");
-        }
-        // More than there was leaves nothing.
-        model
-            .take_back(&tree, user, &used(8_000, 9_000, 8.0))
-            .unwrap();
-        assert_eq!(raw(&model), [0.0; 3]);
-    }
-
-    #[test]
     fn what_is_no_number_changes_nothing() {
         let tree = tree();
         let user = tree.index_of(3).unwrap();
@@ -308,23 +257,5 @@ mod tests {
             assert!(matches!(refused, Err(UsageError::NotANumber { id: 3, .. })));
         }
         assert_eq!(raw(&model), [0.0; 3]);
-    }
-
-    #[test]
-    fn another_tree_keeps_usage_by_id() {
-        let tree = tree();
-        let mut model = model(0, Compat::Documented, &tree);
-        model
-            .charge(&tree, tree.index_of(3).unwrap(), &used(0, 100, 2.0))
-            .unwrap();
-        // User 3 is gone, 5 is new; the account keeps what 3 used.
-        let after = Tree::from_rows([
-            row(1, None, AssocKind::Account),
-            row(5, Some(1), AssocKind::User),
-            row(2, Some(1), AssocKind::Account),
-        ])
-        .unwrap();
-        model.follow_tree(&tree, &after);
-        assert_eq!(raw(&model), [100.0, 0.0, 100.0]);
     }
 }

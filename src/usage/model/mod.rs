@@ -1,23 +1,23 @@
 //! Usage models: how the usage of an association follows from what was used when.
 //!
-//! A [`Model`] is asked the same whatever it is: let time pass, charge a period of use, take a
-//! charge back, and what the usage of every association is now. One file per model:
+//! A [`Model`] is asked the same whatever it is: let time pass, charge a period of use, and what the
+//! usage of every association is now. One file per model:
 //!
 //! | file | model | usage at time t |
 //! |---|---|---|
 //! | `half_life` | [`HalfLife`] | everything used before t, decayed by `PriorityDecayHalfLife` |
-//! | `window` | [`Windowed`] | what was used in a window before t, or since a date, node by node |
 //! | `given` | [`Given`] | what its host says |
 //! | `reset` | [`Resetting`] | another model's usage since the last `PriorityUsageResetPeriod` began |
 //!
 //! Time is an argument everywhere: no model looks at a clock. Usage is kept per association by
 //! position in a [`Tree`], and a charge to an association counts for all above it as well.
 //!
-//! What time does to usage is of one of three kinds ([`UsageChange`]). Under a half-life *all* usage is
+//! What time does to usage is of one of two kinds ([`UsageChange`]). Under a half-life *all* usage is
 //! multiplied by *one* factor, which changes no order among siblings: a host scales the records
-//! that it keeps and ranks need not be computed again. A rolling window subtracts what leaves it,
-//! from some associations more than from others: a host asks [`Model::step`] for each of them
-//! what to scale its records by and what to add. A reset leaves nothing.
+//! that it keeps and ranks need not be computed again. A reset leaves nothing.
+//!
+//! [`Windowed`] (`window`) has what was used in a window before t, or since a date, node by node. It
+//! charges runs by their ids, whose end may take their use back, so its host keeps it beside passes.
 
 mod given;
 mod half_life;
@@ -34,18 +34,7 @@ use crate::tree::{AssocIndex, Tree};
 pub use given::Given;
 pub use half_life::HalfLife;
 pub use reset::Resetting;
-pub use window::Windowed;
-
-/// Which usage of an association.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Quantity {
-    /// Billing TRES times seconds: the raw usage that fair share is computed from.
-    Billing,
-    /// Seconds, times usage factor (`grp_used_wall`).
-    Wall,
-    /// Seconds times the allocated count of one TRES, by its position in the host's list.
-    Tres(usize),
-}
+pub use window::{Quantity, Windowed};
 
 /// Use of resources over a period, to be charged to one association and all above it.
 ///
@@ -74,36 +63,21 @@ pub enum UsageChange {
     Factor(f64),
     /// Nothing is left of any usage, that of QOS with `NoDecay` included.
     Cleared,
-    /// Usage of some associations changed otherwise: [`Model::moved`] tells which, and
-    /// [`Model::step`] how.
-    Each,
 }
 
 impl UsageChange {
-    /// The one factor by which all usage changed. `None`: there is no such factor, and ranks kept
-    /// from before have to follow [`Model::moved`].
-    pub fn factor(self) -> Option<f64> {
+    /// The one factor by which all usage changed.
+    pub fn factor(self) -> f64 {
         match self {
-            UsageChange::Factor(factor) => Some(factor),
-            UsageChange::Cleared => Some(0.0),
-            UsageChange::Each => None,
+            UsageChange::Factor(factor) => factor,
+            UsageChange::Cleared => 0.0,
         }
     }
 }
 
-/// What time did to one number of one association: usage is now `scale * before + add`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
-    /// 0..=1.
-    pub scale: f64,
-    /// Of any sign.
-    pub add: Extended,
-}
-
 /// How usage follows from what was used when.
 ///
-/// Methods that take a tree panic when it is of another size than the one the model was made for
-/// or [followed](Model::follow_tree) last.
+/// Methods that take a tree panic when it is of another size than the one the model was made for.
 pub trait Model: Debug + Send + Sync {
     /// The moment that usage is valued at, seconds since 1970: that of the last
     /// [`Model::advance`]. `None`: no time has passed yet.
@@ -116,9 +90,6 @@ pub trait Model: Debug + Send + Sync {
     /// Slurm, which go back with the clock.
     fn advance(&mut self, tree: &Tree, now: i64) -> UsageChange;
 
-    /// What use counts for at the moment, without charging it.
-    fn weigh(&mut self, used: &Use<'_>) -> Amounts;
-
     /// Charges use to an association and to all above it; returns what it counts for now.
     ///
     /// # Errors
@@ -130,35 +101,9 @@ pub trait Model: Debug + Send + Sync {
         used: &Use<'_>,
     ) -> Result<Amounts, UsageError>;
 
-    /// Takes back what [`Model::charge`] was told before, as if it had never been used; returns
-    /// what it counted for by now. A model that keeps periods is as it was, exactly; one that keeps
-    /// sums may differ in the last bit, and goes no lower than 0.
-    ///
-    /// # Errors
-    /// As for [`Model::charge`].
-    fn take_back(
-        &mut self,
-        tree: &Tree,
-        assoc: AssocIndex,
-        used: &Use<'_>,
-    ) -> Result<Amounts, UsageError>;
-
-    /// Usage at the moment, one number per association by position, with that of all below it.
-    /// `None`: the model does not keep this quantity, because the host's own records do.
-    fn usage(&self, of: Quantity) -> Option<&[Extended]>;
-
-    /// Usage that fair share is computed from: [`Quantity::Billing`], which every model keeps.
+    /// Usage at the moment that fair share is computed from, one number per association by position,
+    /// with that of all below it.
     fn raw(&self) -> &[Extended];
-
-    /// The associations whose usage the last [`Model::advance`] changed by more than a common
-    /// factor, in any order; an association may stand in it more than once. Empty after
-    /// [`UsageChange::Factor`] and [`UsageChange::Cleared`].
-    fn moved(&self) -> &[AssocIndex] {
-        &[]
-    }
-
-    /// What the last [`Model::advance`] did to one number of an association.
-    fn step(&self, assoc: AssocIndex, of: Quantity) -> Step;
 
     /// Forgets all usage; the moment stays.
     fn clear(&mut self);
@@ -166,10 +111,6 @@ pub trait Model: Debug + Send + Sync {
     /// Takes over settings, from the moment on. False, and nothing done, where they ask for another
     /// model (see [`configure`]).
     fn configure(&mut self, config: &Config) -> bool;
-
-    /// Takes over another tree: an association keeps its usage by its id, one that is new has
-    /// none, and what a removed one used itself becomes its account's own, if that is still there.
-    fn follow_tree(&mut self, before: &Tree, after: &Tree);
 
     /// Raw usage by position, for a host whose records are where this model keeps its numbers:
     /// what others charged to them, or set by hand, is written here before a pass, valued at
@@ -221,10 +162,6 @@ impl Model for Box<dyn Model> {
         (**self).advance(tree, now)
     }
 
-    fn weigh(&mut self, used: &Use<'_>) -> Amounts {
-        (**self).weigh(used)
-    }
-
     fn charge(
         &mut self,
         tree: &Tree,
@@ -234,29 +171,8 @@ impl Model for Box<dyn Model> {
         (**self).charge(tree, assoc, used)
     }
 
-    fn take_back(
-        &mut self,
-        tree: &Tree,
-        assoc: AssocIndex,
-        used: &Use<'_>,
-    ) -> Result<Amounts, UsageError> {
-        (**self).take_back(tree, assoc, used)
-    }
-
-    fn usage(&self, of: Quantity) -> Option<&[Extended]> {
-        (**self).usage(of)
-    }
-
     fn raw(&self) -> &[Extended] {
         (**self).raw()
-    }
-
-    fn moved(&self) -> &[AssocIndex] {
-        (**self).moved()
-    }
-
-    fn step(&self, assoc: AssocIndex, of: Quantity) -> Step {
-        (**self).step(assoc, of)
     }
 
     fn clear(&mut self) {
@@ -265,10 +181,6 @@ impl Model for Box<dyn Model> {
 
     fn configure(&mut self, config: &Config) -> bool {
         (**self).configure(config)
-    }
-
-    fn follow_tree(&mut self, before: &Tree, after: &Tree) {
-        (**self).follow_tree(before, after);
     }
 
     fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {

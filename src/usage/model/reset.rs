@@ -6,7 +6,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::{Model, Quantity, Step, UsageChange, Use};
+use super::{Model, UsageChange, Use};
 use crate::config::Config;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
@@ -37,8 +37,6 @@ pub struct Resetting<M> {
     model: M,
     schedule: ResetSchedule,
     zone: TimeZone,
-    /// The last advance cleared everything.
-    cleared: bool,
 }
 
 impl<M: Model> Resetting<M> {
@@ -48,7 +46,6 @@ impl<M: Model> Resetting<M> {
             model,
             schedule,
             zone,
-            cleared: false,
         }
     }
 
@@ -84,20 +81,15 @@ impl<M: Model> Model for Resetting<M> {
     }
 
     fn advance(&mut self, tree: &Tree, now: i64) -> UsageChange {
-        self.cleared = self.schedule.take_due(now, &self.zone);
-        if self.cleared {
+        let cleared = self.schedule.take_due(now, &self.zone);
+        if cleared {
             self.model.clear();
         }
         let change = self.model.advance(tree, now);
-        if self.cleared {
-            UsageChange::Cleared
-        } else {
-            change
+        match cleared {
+            true => UsageChange::Cleared,
+            false => change,
         }
-    }
-
-    fn weigh(&mut self, used: &Use<'_>) -> Amounts {
-        self.model.weigh(used)
     }
 
     fn charge(
@@ -109,39 +101,8 @@ impl<M: Model> Model for Resetting<M> {
         self.model.charge(tree, assoc, used)
     }
 
-    fn take_back(
-        &mut self,
-        tree: &Tree,
-        assoc: AssocIndex,
-        used: &Use<'_>,
-    ) -> Result<Amounts, UsageError> {
-        self.model.take_back(tree, assoc, used)
-    }
-
-    fn usage(&self, of: Quantity) -> Option<&[Extended]> {
-        self.model.usage(of)
-    }
-
     fn raw(&self) -> &[Extended] {
         self.model.raw()
-    }
-
-    fn moved(&self) -> &[AssocIndex] {
-        if self.cleared {
-            &[]
-        } else {
-            self.model.moved()
-        }
-    }
-
-    fn step(&self, assoc: AssocIndex, of: Quantity) -> Step {
-        if self.cleared {
-            return Step {
-                scale: 0.0,
-                add: Extended::ZERO,
-            };
-        }
-        self.model.step(assoc, of)
     }
 
     fn clear(&mut self) {
@@ -154,10 +115,6 @@ impl<M: Model> Model for Resetting<M> {
             self.schedule.set_period(period, config.compat);
         }
         self.model.configure(config)
-    }
-
-    fn follow_tree(&mut self, before: &Tree, after: &Tree) {
-        self.model.follow_tree(before, after);
     }
 
     fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {

@@ -10,7 +10,7 @@ use super::slot::Leaf;
 use super::sums::{Delta, Sums, plans_of};
 use super::{Window, WindowError, WindowLedger};
 use crate::tree::{Assoc, AssocId, AssocIndex, Tree, TreeError};
-use crate::usage::{Plan, Total};
+use crate::usage::Plan;
 
 impl WindowLedger {
     /// By which usage nodes are judged: `plans` for these and all below them, `default` for the
@@ -40,18 +40,6 @@ impl WindowLedger {
         self.set_dates(dates);
         self.default_plan = default;
         self.plans = plans;
-        self.rebuild(tree);
-        Ok(())
-    }
-
-    /// Keeps a total since a date, as for a plan. Nothing if it is kept already.
-    ///
-    /// # Errors
-    /// [`WindowError::DateCount`].
-    pub fn keep_date(&mut self, tree: &Tree, total: Total) -> Result<(), WindowError> {
-        let dates: Vec<i64> = self.dates.iter().copied().chain([total.since()]).collect();
-        let dates = sorted_dates(&dates)?;
-        self.set_dates(dates);
         self.rebuild(tree);
         Ok(())
     }

@@ -348,20 +348,6 @@ impl History {
         })
     }
 
-    /// What a leaf used since one of the [`History::dates`]; `None` for another date.
-    pub fn used_since(&self, leaf: &LeafKey, date: i64, column: Column) -> Option<Used> {
-        let at = self.dates.binary_search(&date).ok()?;
-        let totals = self
-            .positions
-            .get(leaf)
-            .map(|position| &self.leaves[*position as usize].totals);
-        let total = totals.and_then(|totals| totals.get(at * self.columns.width() + column.get()));
-        Some(Used {
-            numerator: total.copied().unwrap_or(0),
-            denominator: 1,
-        })
-    }
-
     /// Drops buckets that lie wholly before `moment`, and what was known of those times. Totals
     /// stay. Runs can still be taken back.
     ///

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::clock::Clock;
 use super::history::{check_amounts, check_cover, hold};
-use super::run::{Runs, Segment};
-use super::slot::{Leaf, Parts, Slot, secs_since};
+use super::run::Runs;
+use super::slot::{Parts, Slot, secs_since};
 use super::span::{check_interval, check_time, pieces};
 use super::store::Other;
 use super::sums::{Delta, Sums, WINDOW};
@@ -355,41 +355,6 @@ impl WindowLedger {
             hold(&mut self.held, rate, to - from, true);
             self.change(tree, slot, (from, to), rate, true);
         }
-        Ok(())
-    }
-
-    /// Takes back what [`WindowLedger::charge_interval`] was told before.
-    ///
-    /// # Errors
-    /// As there, and [`WindowError::NotCharged`] where the association holds less; nothing is
-    /// changed then.
-    pub fn take_back_interval(
-        &mut self,
-        tree: &Tree,
-        index: AssocIndex,
-        from: i64,
-        to: i64,
-        rate: &Rate,
-    ) -> Result<(), WindowError> {
-        self.check_charge(tree, index, (from, to), rate, None)?;
-        if from == to {
-            return Ok(());
-        }
-        let (resolution, slot) = (self.window.resolution(), self.slot_of[index.get()]);
-        let mut taken = Leaf::default();
-        let segment = Segment {
-            from,
-            to,
-            rate: rate.clone(),
-        };
-        taken.change(resolution, self.floor, &self.dates, &segment, true);
-        let slots = self.slots.get(slot as usize);
-        if !slots.is_some_and(|slot| slot.leaf.contains(&taken, self.columns.width())) {
-            let id = tree.rows()[index.get()].id;
-            return Err(WindowError::NotCharged { id, from, to });
-        }
-        hold(&mut self.held, rate, to - from, false);
-        self.change(tree, slot, (from, to), rate, false);
         Ok(())
     }
 

@@ -121,8 +121,6 @@ proptest! {
         for leaf in 4..7 {
             let used = merged.used(&key(leaf), 0, 400, Column::Billing).unwrap();
             prop_assert_eq!(used.numerator, 7 * naive[0].exact(leaf, 0, 400, 0));
-            let used = merged.used_since(&key(leaf), 40, Column::Billing).unwrap();
-            prop_assert_eq!(used.numerator, naive[0].exact(leaf, 40, 400, 0));
         }
         // Twice is refused, and nothing is changed.
         let mut twice = merged.clone();

@@ -1,9 +1,9 @@
-//! A whole pass, for hosts that have everything in memory.
+//! A whole pass of a host that has everything in memory.
 
-use super::assoc_result::AssocResult;
-use super::charge::{Accruing, Refused};
-use super::input::Input;
-use super::pass::{Engine, Host, Outcome};
+use super::super::assoc_result::AssocResult;
+use super::super::charge::{Accruing, Refused};
+use super::super::input::Input;
+use super::super::pass::{Engine, Host, Outcome};
 use crate::config::Config;
 use crate::fairshare::{AssocFairshare, HostMath, RecordState};
 use crate::priority::{Job, JobTables, Priced, Pricer, PriorityError};
@@ -99,7 +99,7 @@ impl<M: Model> Engine<M> {
             "one factor per association"
         );
         // The table may be another one each time.
-        self.republish();
+        self.invalidate();
         Pricer::new(input.config, tables, input.now)?;
         input
             .jobs
