@@ -228,16 +228,54 @@ fn minutes_instead_of_shares() {
     // 360 / 24,000 = 7200 / 480,000: a tie.
     let tied = minutes.with_minutes(AssocIndex::new(3), 8_000);
     assert_eq!(order(&tied), [1.0, 1.0]);
-    // With shares of a window: i1 is entitled to 24,000, i2 to half of 1,000,000.
+    // With shares of a window: i1 is entitled to 24,000, i2, alone with shares, to 1,000,000.
     let mixed = Entitlement::new(1_000_000).with_minutes(AssocIndex::new(1), 400);
     assert_eq!(order(&mixed), [0.5, 1.0]);
     let entitled = mixed.of_all(&site.tree);
     assert_eq!(entitled[1], Extended::from(24_000_u64));
     assert_eq!(entitled[2], Extended::from(24_000_u64));
-    assert_eq!(entitled[3], Extended::from(500_000_u64));
+    assert_eq!(entitled[3], Extended::from(1_000_000_u64));
     // Without a whole, shares give no entitlement.
     let alone = Entitlement::new(0).with_minutes(AssocIndex::new(1), 400);
     assert_eq!(order(&alone), [1.0, 0.5]);
+}
+
+// By hand: of 100 minutes i1 has 80, the others divide 20 by their shares, 1 and 3; of the 15 of i3
+// one below has 6, the other 9.
+#[test]
+fn siblings_of_minutes_divide_the_rest() {
+    let site = Site::parse(
+        "up/ 1\n  i1/ 5\n    u1 parent 0\n  i2/ 1\n    u2 parent 0\n  i3/ 3\n    i4/ 1\n      u4 parent 0\n    \
+         i5/ 1\n      u5 parent 0",
+    );
+    let at = |name: &str| {
+        let name = site
+            .names
+            .iter()
+            .position(|known| known.trim_end_matches('/') == name);
+        AssocIndex::new(name.expect("a name of the site"))
+    };
+    let entitlement = Entitlement::new(0).with_minutes(at("up"), 100);
+    let entitlement = entitlement
+        .with_minutes(at("i1"), 80)
+        .with_minutes(at("i4"), 6);
+    let entitled = entitlement.of_all(&site.tree);
+    let minutes = |name: &str| entitled[at(name).get()].to_f64() / 60.0;
+    assert_eq!(
+        ["up", "i1", "u1", "i2", "i3"].map(minutes),
+        [100.0, 80.0, 80.0, 5.0, 15.0]
+    );
+    assert_eq!(["i4", "i5", "u5"].map(minutes), [6.0, 9.0, 9.0]);
+    assert_eq!(entitlement.total(&site.tree), Extended::from(6_000_u64));
+    assert_eq!(entitlement.excess(&site.tree), None);
+    // 21 of the 20 that are left: nothing is left for i3.
+    let excess = entitlement.with_minutes(at("i2"), 21);
+    assert_eq!(excess.of_all(&site.tree)[at("i5").get()], Extended::ZERO);
+    let found = excess.excess(&site.tree).expect("101 of 100 minutes");
+    assert_eq!(
+        (found.parent, found.minutes, found.given),
+        (at("up"), 100.0, 101)
+    );
 }
 
 #[test]

@@ -4,9 +4,11 @@
 #![no_main]
 
 use fairtree::compat::Compat;
-use fairtree_analysis::{prio, share};
+use fairtree_analysis::prio;
+use fairtree_analysis::share::{self, Fractions};
 use fairtree_model::input::site::from_assocs;
 use fairtree_model::input::{Format, InputError, site, sprio, sshare, stream};
+use fairtree_model::listed::Listed;
 use libfuzzer_sys::fuzz_target;
 
 fn through(bytes: &[u8]) -> Result<(), InputError> {
@@ -34,8 +36,9 @@ fn shares(listing: &sshare::Listing) -> Result<(), InputError> {
         assert!(names.into_iter().all(|name| !name.contains(odd)), "{row:?}");
     }
     let ranking = share::ranking_of(listing);
-    let mut report = share::from_listing(listing, ranking, Compat::default())?;
-    share::prefer_printed(listing, &mut report)
+    let listed = Listed::new(listing, ranking)?;
+    share::from_listed(&listed, Compat::default(), None, Fractions::Printed);
+    Ok(())
 }
 
 fuzz_target!(|bytes: &[u8]| {

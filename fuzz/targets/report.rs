@@ -11,6 +11,7 @@ use fairtree_analysis::explain::{
     RankedSite, compare_jobs, compare_printed, compare_users, explain_job, explain_printed,
 };
 use fairtree_analysis::history::{History, Timeline, from_history, own_site};
+use fairtree_analysis::share::Fractions;
 use fairtree_analysis::what_if::{SiteChange, compare};
 use fairtree_analysis::{compare as compared, prio, share};
 use fairtree_model::cluster::Cluster;
@@ -69,11 +70,10 @@ fn json(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) {
 fn shares(listing: &Listing) -> Result<(), InputError> {
     assert!(compared::shares(listing, listing).is_empty());
     let ranking = share::ranking_of(listing);
-    let mut report = share::from_listing(listing, ranking, Compat::default())?;
-    share::check(listing, &report)?;
-    share::prefer_printed(listing, &mut report)?;
-    show(report);
     let listed = Listed::new(listing, ranking)?;
+    let of = |fractions| share::from_listed(&listed, Compat::default(), None, fractions);
+    share::check(&listed, &of(Fractions::Computed));
+    show(of(Fractions::Printed));
     if let Ok(mut cluster) = Cluster::from_listed(&listed, Compat::default(), None) {
         ask(&mut cluster);
     }
@@ -141,7 +141,8 @@ fn ask(cluster: &mut Cluster) {
     let users = users.into_iter().filter(|at| cluster.is_user(*at));
     let users: Vec<AssocIndex> = users.take(FEW).collect();
     let load = cluster.load();
-    let ranked = RankedSite::of(cluster, &load);
+    let entitlement = cluster.entitlement();
+    let ranked = RankedSite::of(cluster, &load, &entitlement);
     for user in &users {
         if let Ok(compared) = compare_users(&ranked, cluster, [*user, users[0]]) {
             say(Explanation::Users(&compared));

@@ -175,8 +175,9 @@ pub unsafe extern "C" fn ft_config_load(
 /// tree yet. A key stands here or in PriorityParameters, not in both.
 ///
 /// With ranking=least_used:LEVEL an account may have minutes instead of shares, such as minutes =
-/// 400 in its table: it is entitled to 60 times as many TRES-seconds, those below it to their parts
-/// of that. Where any account has minutes, these alone count: shares of the root entitle to nothing.
+/// 400 in its table: it is entitled to 60 times as many TRES-seconds. Those below it without minutes
+/// divide by their shares what those with minutes leave. Where any account has minutes, these alone
+/// count: shares of the root entitle to nothing.
 ///
 /// `text`: the file's text; an empty one takes the policy away. `name`: its name, for messages.
 ///

@@ -90,8 +90,9 @@ impl FairshareRow {
 /// `config`: the function uses PriorityFlags, FairShareDampeningFactor, ranking= and compat= of
 /// PriorityParameters, and the minutes of accounts of ft_config_load_policy().
 ///
-/// Errors: FT_ERR_UNKNOWN_ID (an account with minutes is not in the tree), FT_ERR_NULL,
-/// FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Errors: FT_ERR_UNKNOWN_ID (an account with minutes is not in the tree), FT_ERR_CONFIG (accounts
+/// have more minutes than the account above them), FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+/// FT_ERR_POISONED.
 /// Threads: one at a time per tree; the configuration is only read.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -116,15 +117,18 @@ pub unsafe extern "C" fn ft_fairshare_compute(
 
 /// What associations are entitled to by the policy.
 pub(super) fn entitlement(config: &Config, model: &TreeModel) -> Result<Entitlement, Failure> {
-    let mut given = Vec::new();
-    for row in &config.accounts {
-        if let Some(minutes) = row.minutes {
-            // What ft_config_load_policy() takes is an id.
-            let id = row.account.parse().unwrap_or(FT_NONE);
-            given.push((Some(model.index_of(id, "accounts")?), minutes));
-        }
+    let mut rows = Vec::new();
+    for row in config.accounts.iter() {
+        // What ft_config_load_policy() takes is an id. Plans of others change nothing here.
+        let id = row.account.parse().unwrap_or(FT_NONE);
+        let at = match row.minutes {
+            Some(_) => Some(model.index_of(id, "accounts")?),
+            None => model.tree.index_of(id),
+        };
+        rows.push((row, at));
     }
-    Ok(Entitlement::by_minutes(given))
+    config.check_minutes(&model.tree, |id| model.tree.index_of(id.parse().ok()?))?;
+    Ok(Entitlement::of_policy(config.usage(), &model.tree, rows))
 }
 
 /// Reads the results of the last computation for one association.

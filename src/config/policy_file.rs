@@ -20,9 +20,12 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::Config;
 use super::error::{ConfigError, Place, ValueError};
 use super::parameters::{self, KEYS, PriorityParameters, UsageModel};
 use crate::compat::Release;
+use crate::fairshare::Entitlement;
+use crate::tree::{AssocIndex, Tree};
 
 /// What a policy file says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -119,6 +122,46 @@ impl PolicyFile {
         let mut accounts = self.accounts.iter();
         let unknown = accounts.find(|account| !is_account(&account.account));
         unknown.map_or(Ok(()), |account| Err(account.unknown()))
+    }
+}
+
+impl Config {
+    /// Refuses a policy that gives more minutes below an account than it has. `find`: the association of
+    /// an account, in any case of letters; those that the site does not have are left out.
+    ///
+    /// # Errors
+    /// The first in the file of the accounts that have too many together, with its place.
+    pub fn check_minutes(
+        &self,
+        tree: &Tree,
+        find: impl Fn(&str) -> Option<AssocIndex>,
+    ) -> Result<(), ConfigError> {
+        let rows = self.accounts.iter().map(|row| (row, find(&row.account)));
+        let rows: Vec<(&AccountPolicy, Option<AssocIndex>)> = rows.collect();
+        let entitlement = Entitlement::of_policy(self.usage(), tree, rows.iter().copied());
+        let Some(excess) = entitlement.excess(tree) else {
+            return Ok(());
+        };
+        let below = |(row, at): &(&AccountPolicy, Option<AssocIndex>)| {
+            let parent = at.and_then(|at| tree.fs_parent(at));
+            row.minutes.is_some() && parent == Some(excess.parent)
+        };
+        let children = rows.into_iter().filter(below).map(|(row, _)| row);
+        let mut children: Vec<&AccountPolicy> = children.collect();
+        children.sort_by_key(|row| row.place.line);
+        let first = children[0];
+        let names: Vec<&str> = children.iter().map(|row| &*row.account).collect();
+        let allowed = format!(
+            "{} minutes in all directly below one account, as many as it has; {} have {}",
+            excess.minutes,
+            names.join(", "),
+            excess.given
+        );
+        let setting = format!("accounts.{}.minutes", first.account);
+        let found = first.minutes.unwrap_or(0).to_string();
+        let mut error = ValueError::new(&found, allowed).of(setting);
+        error.place = Some(first.place.clone());
+        Err(error)
     }
 }
 
@@ -487,5 +530,48 @@ mod tests {
             error.to_string(),
             "p.toml:3:11: accounts: found \"b\", allowed is an account of the site"
         );
+    }
+
+    // By hand: 80 + 30 of 100 minutes.
+    #[test]
+    fn children_have_no_more_minutes_than_their_account() {
+        use crate::tree::{Assoc, AssocKind, Shares};
+        let row = |id, parent| Assoc {
+            id,
+            parent,
+            kind: AssocKind::Account,
+            shares: Shares::Raw(1),
+        };
+        let rows = [
+            row(1, None),
+            row(2, Some(1)),
+            row(3, Some(2)),
+            row(4, Some(2)),
+        ];
+        let tree = Tree::from_rows(rows).unwrap();
+        let find = |name: &str| {
+            let at = ["root", "up", "a", "b"]
+                .iter()
+                .position(|known| *known == name);
+            at.map(AssocIndex::new)
+        };
+        let check = |text: &str| {
+            let config = Config::default().under_policy(&parse(text).unwrap());
+            config.unwrap().check_minutes(&tree, find)
+        };
+        let up = "[accounts.up]\nminutes = 100\n[accounts.b]\nminutes = 30\n";
+        assert_eq!(check(up), Ok(()));
+        assert_eq!(check(&format!("{up}[accounts.a]\nminutes = 70")), Ok(()));
+        let error = check(&format!("{up}[accounts.a]\nminutes = 80")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "p.toml:3:11: accounts.b.minutes: found \"30\", allowed is 100 minutes in all directly \
+             below one account, as many as it has; b, a have 110"
+        );
+        // Minutes of another usage model are no part of those above.
+        let flex = format!("{up}[accounts.a]\nminutes = 80\nplan = 'total:2026-01-01'");
+        assert_eq!(check(&flex), Ok(()));
+        // Without minutes above there is nothing to exceed.
+        assert_eq!(check("[accounts.a]\nminutes = 80"), Ok(()));
     }
 }

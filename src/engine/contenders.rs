@@ -69,8 +69,9 @@ pub fn longest_secs(limit: TimeLimit, max_time_mins: Option<u32>) -> f64 {
 impl Contenders {
     /// From what associations are entitled to.
     pub fn new(tree: &Tree, entitlement: &Entitlement) -> Contenders {
-        let (mut parents, mut entitled) = (Vec::new(), Vec::<Entitled>::new());
-        let mut assocs = Vec::new();
+        let (mut parents, mut entitled, mut assocs) = (Vec::new(), Vec::new(), Vec::new());
+        let whole = Entitled::whole(u128::from(entitlement.whole()) << UNIT_BITS);
+        let of_all = entitlement.divided(tree, whole, 1 << UNIT_BITS);
         let mut charged_to: Vec<Option<u32>> = vec![None; tree.len()];
         for &at in tree.parents_first() {
             let Some(above) = tree.fs_parent(at) else {
@@ -79,14 +80,8 @@ impl Contenders {
             let parent = charged_to[above.get()];
             charged_to[at.get()] = match tree.rows()[at.get()].shares {
                 Shares::Parent => parent,
-                Shares::Raw(shares) => {
-                    let whole = u128::from(entitlement.whole()) << UNIT_BITS;
-                    let above_has =
-                        parent.map_or(Entitled::whole(whole), |parent| entitled[parent as usize]);
-                    entitled.push(match entitlement.seconds(at) {
-                        Some(seconds) => Entitled::whole(u128::from(seconds) << UNIT_BITS),
-                        None => above_has.part(shares.into(), tree.child_shares(above)),
-                    });
+                Shares::Raw(_) => {
+                    entitled.push(of_all[at.get()]);
                     parents.push(parent);
                     assocs.push(at);
                     Some(assocs.len() as u32 - 1)

@@ -13,7 +13,7 @@
 //!
 //! A host calls [`Engine::compute`] for all but the last step, and prices when it can write. One that
 //! simulates time calls [`Engine::spend`] for the first two steps, and ranks when it needs ranks.
-//! Memory is reused from pass to pass.
+//! Memory is reused from pass to pass. [`Standings`] has what reports show of a site that was ranked.
 //!
 //! Stock orders classic fair share differently (`compat=slurm` without Fair Tree): jobs are charged
 //! and priced one after the other; see `stock_classic`.
@@ -48,6 +48,7 @@ pub mod on_demand;
 mod pass;
 pub mod queue;
 mod ranks;
+mod standing;
 mod stock_classic;
 
 use crate::config::{Config, UsageModel};
@@ -63,6 +64,7 @@ pub use high_water::{HighWater, RunKey};
 pub use input::Input;
 pub use machine_error::MachineError;
 pub use pass::{Engine, Host, Outcome, asks_for_queue};
+pub use standing::{Claim, Standing, Standings};
 
 /// How usage decays under these settings; not at all in windows and totals.
 pub fn decay(config: &Config) -> Decay {

@@ -18,7 +18,7 @@ use std::cmp::Ordering;
 
 use super::exact::Level;
 use super::ranking_input::RankingInput;
-use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, Order, Rule, Whole};
 use super::{AssocFairshare, Ranking, Usage, Workers, stock_tree};
 use crate::compat::Compat;
 use crate::extended::Extended;
@@ -56,6 +56,20 @@ impl Rule for FairTree {
 
     fn level(&self) -> Option<order::Level> {
         Some(order::Level::Depth(1))
+    }
+
+    fn order<'a, W: Workers>(
+        &self,
+        input: &RankingInput<'a, W>,
+        found: &'a [AssocFairshare],
+    ) -> Order<'a> {
+        if input.compat.is_slurm() {
+            let level_fs = |index: AssocIndex| found[index.get()].level_fs;
+            return Box::new(move |a, b| level_fs(b).cmp(&level_fs(a)));
+        }
+        let (tree, usage) = (input.tree, input.usage());
+        let exact = move |index| level(tree, |at| usage.raw(at), index);
+        Box::new(move |a, b| exact(b).cmp(&exact(a)))
     }
 
     fn compute<W: Workers>(

@@ -17,7 +17,7 @@ use std::num::NonZeroU32;
 use super::places::{self, Contest, Role, Standing};
 use super::product::Product;
 use super::ranking_input::RankingInput;
-use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, Order, Rule, Whole};
 use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
 use crate::extended::Extended;
 use crate::order::Level;
@@ -85,54 +85,6 @@ impl Rule for LeastUsed {
         places::count(&places::roles(tree))
     }
 
-    fn compute<W: Workers>(
-        &self,
-        input: &RankingInput<'_, W>,
-        spare: Vec<AssocFairshare>,
-    ) -> Vec<AssocFairshare> {
-        let (tree, usage) = (input.tree, input.usage());
-        let mut results = usage.results(spare, std::iter::repeat_n(0.0, tree.len()));
-        let Some(root) = tree.root() else {
-            return results;
-        };
-        let entitled = input.entitlement.of_all(tree);
-        let roles = places::roles(tree);
-        let ratios = Ratios {
-            tree,
-            usage: &usage,
-            entitlement: input.entitlement,
-            standings: standings(tree, &usage, input.entitlement, &entitled),
-            margin: places::margin(places::depth(tree)),
-        };
-        let contest = Contest {
-            tree,
-            roles: &roles,
-            order: |a, b| ratios.order(a, b),
-            shares_ties: true,
-        };
-        let factors = contest.factors(self.first(tree, &roles, root));
-        let (whole, total) = (Extended::from(input.entitlement.whole()), usage.raw(root));
-        for (at, result) in results.iter_mut().enumerate() {
-            let norm_shares = super::usage::quotient(entitled[at], whole);
-            result.norm_shares = norm_shares.to_f64();
-            result.effective_usage = result.norm_usage;
-            result.fs_factor = factors[at];
-            let competes = matches!(roles[at], Role::Leaf | Role::Inner);
-            result.level_fs = (competes && AssocIndex::new(at) != root).then(|| {
-                match ratios.standings[at] {
-                    Standing::Unused => Extended::INFINITY,
-                    Standing::NothingDue(_) => Extended::ZERO,
-                    Standing::Ratio(ratio) if whole.is_zero() => Extended::ONE / ratio,
-                    // Entitled over used, both as parts of the whole.
-                    Standing::Ratio(ratio) => total / (ratio * whole),
-                }
-            });
-        }
-        results
-    }
-}
-
-impl LeastUsed {
     /// The nodes that compete over the whole tree.
     fn first(&self, tree: &Tree, roles: &[Role], root: AssocIndex) -> Vec<AssocIndex> {
         let mut first = Vec::new();
@@ -147,6 +99,53 @@ impl LeastUsed {
             }
         }
         first
+    }
+
+    fn order<'a, W: Workers>(
+        &self,
+        input: &RankingInput<'a, W>,
+        _: &'a [AssocFairshare],
+    ) -> Order<'a> {
+        let ratios = Ratios::new(input);
+        Box::new(move |a, b| ratios.order(a, b))
+    }
+
+    fn compute<W: Workers>(
+        &self,
+        input: &RankingInput<'_, W>,
+        spare: Vec<AssocFairshare>,
+    ) -> Vec<AssocFairshare> {
+        let (tree, usage) = (input.tree, input.usage());
+        let mut results = usage.results(spare, std::iter::repeat_n(0.0, tree.len()));
+        let Some(root) = tree.root() else {
+            return results;
+        };
+        let roles = places::roles(tree);
+        let ratios = Ratios::new(input);
+        let contest = Contest {
+            tree,
+            roles: &roles,
+            order: |a, b| ratios.order(a, b),
+            shares_ties: true,
+        };
+        let factors = contest.factors(self.first(tree, &roles, root));
+        let (whole, used) = (input.entitlement.total(tree), usage.raw(root));
+        for (at, result) in results.iter_mut().enumerate() {
+            let norm_shares = super::usage::quotient(ratios.entitled[at], whole);
+            result.norm_shares = norm_shares.to_f64();
+            result.effective_usage = result.norm_usage;
+            result.fs_factor = factors[at];
+            let competes = matches!(roles[at], Role::Leaf | Role::Inner);
+            result.level_fs = (competes && AssocIndex::new(at) != root).then(|| {
+                match ratios.standings[at] {
+                    Standing::Unused => Extended::INFINITY,
+                    Standing::NothingDue(_) => Extended::ZERO,
+                    // Due over used, both as parts of the whole.
+                    Standing::Ratio(ratio) => used / (ratio * whole),
+                }
+            });
+        }
+        results
     }
 }
 
@@ -179,13 +178,27 @@ fn standings(
 /// Used over entitled, for all nodes.
 struct Ratios<'a> {
     tree: &'a Tree,
-    usage: &'a Usage<'a>,
+    usage: Usage<'a>,
     entitlement: &'a Entitlement,
+    entitled: Vec<Extended>,
     standings: Vec<Standing>,
     margin: Extended,
 }
 
-impl Ratios<'_> {
+impl<'a> Ratios<'a> {
+    fn new<W>(input: &RankingInput<'a, W>) -> Ratios<'a> {
+        let (tree, usage, entitlement) = (input.tree, input.usage(), input.entitlement);
+        let entitled = entitlement.of_all(tree);
+        Ratios {
+            standings: standings(tree, &usage, entitlement, &entitled),
+            margin: places::margin(places::depth(tree)),
+            tree,
+            usage,
+            entitlement,
+            entitled,
+        }
+    }
+
     fn order(&self, a: AssocIndex, b: AssocIndex) -> Ordering {
         let standing = |index: AssocIndex| self.standings[index.get()];
         standing(a).order(standing(b), self.margin, || self.exact(a, b))

@@ -19,6 +19,7 @@ mod rule;
 
 mod classic;
 mod classic_numbers;
+mod contests;
 mod depth_oblivious;
 mod difference;
 mod entitlement;
@@ -44,18 +45,20 @@ use std::fmt;
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::order::Level;
-use crate::tree::Tree;
+use crate::tree::{AssocIndex, Tree};
 
 pub use classic::Classic;
+pub use contests::Place;
 pub use depth_oblivious::DepthOblivious;
 pub use difference::Difference;
-pub use entitlement::Entitlement;
+pub use entitlement::{Entitlement, Excess};
 pub use fair_tree::{FairTree, order_on_level};
 pub use host::HostMath;
 pub use least_used::LeastUsed;
 pub use level_ranks::LevelRanks;
 pub use numbers::FairTreeNumbers;
 pub(crate) use numbers::NumbersOf;
+use places::Role;
 use ranking_input::RankingInput;
 pub(crate) use rule::Results;
 pub use rule::{Columns, Comparison, EffectiveUsage, FactorFormula, Whole};
@@ -161,6 +164,18 @@ impl Ranking {
     /// leaves if an account can be a leaf.
     pub fn places(self, tree: &Tree) -> usize {
         rule!(self, rule => rule.places(tree))
+    }
+
+    fn first(self, tree: &Tree, roles: &[Role], root: AssocIndex) -> Vec<AssocIndex> {
+        rule!(self, rule => rule.first(tree, roles, root))
+    }
+
+    fn order<'a>(
+        self,
+        input: &RankingInput<'a, Alone>,
+        found: &'a [AssocFairshare],
+    ) -> rule::Order<'a> {
+        rule!(self, rule => rule.order(input, found))
     }
 
     fn stock_record(self) -> StockRecord {

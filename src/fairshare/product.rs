@@ -79,16 +79,7 @@ impl Product {
         if low.digits.is_empty() {
             return high.clone();
         }
-        let shift = (high.exponent - low.exponent) as u64;
-        let mut digits = vec![0; (shift / 64) as usize];
-        let bits = (shift % 64) as u32;
-        let mut carry = 0_u64;
-        for &digit in &high.digits {
-            let wide = u128::from(digit) << bits | u128::from(carry);
-            digits.push(wide as u64);
-            carry = (wide >> 64) as u64;
-        }
-        digits.push(carry);
+        let mut digits = high.aligned(low.exponent);
         digits.resize(digits.len().max(low.digits.len()) + 1, 0);
         let mut carry = false;
         for (at, digit) in digits.iter_mut().enumerate() {
@@ -104,6 +95,47 @@ impl Product {
             digits,
             exponent: low.exponent,
         }
+    }
+
+    /// This less another, at least 0.
+    #[must_use]
+    pub(super) fn minus(&self, other: &Product) -> Product {
+        if self <= other {
+            return Product::new(0);
+        }
+        // Both with the lower exponent, and as many digits.
+        let exponent = self.exponent.min(other.exponent);
+        let mut left = self.aligned(exponent);
+        let right = other.aligned(exponent);
+        let mut borrow = false;
+        for (at, digit) in left.iter_mut().enumerate() {
+            let other = right.get(at).copied().unwrap_or(0);
+            let (rest, first) = digit.overflowing_sub(other);
+            let (rest, second) = rest.overflowing_sub(u64::from(borrow));
+            (*digit, borrow) = (rest, first || second);
+        }
+        while left.last() == Some(&0) {
+            left.pop();
+        }
+        Product {
+            digits: left,
+            exponent,
+        }
+    }
+
+    /// The digits as those of a number with this exponent, which is no higher than its own.
+    fn aligned(&self, exponent: i64) -> Vec<u64> {
+        let shift = (self.exponent - exponent) as u64;
+        let mut digits = vec![0; (shift / 64) as usize];
+        let bits = (shift % 64) as u32;
+        let mut carry = 0_u64;
+        for &digit in &self.digits {
+            let wide = u128::from(digit) << bits | u128::from(carry);
+            digits.push(wide as u64);
+            carry = (wide >> 64) as u64;
+        }
+        digits.push(carry);
+        digits
     }
 
     /// Number of binary digits; 0 for 0.
@@ -208,6 +240,8 @@ mod tests {
             prop_assert_eq!(big(&a.clone().times(by)), big(&a) * by);
             prop_assert_eq!(big(&a.times_product(&b)) << 400, big(&a) * big(&b));
             prop_assert_eq!(&a.plus(&b), &b.plus(&a));
+            prop_assert_eq!(&a.plus(&b).minus(&b), &a);
+            prop_assert_eq!(a.minus(&a.plus(&b)), Product::new(0));
         }
 
         #[test]

@@ -5,15 +5,20 @@
 //! `ranking=`, and the list of names. No other code matches on rankings: each property that a
 //! caller needs is a method here.
 
+use std::cmp::Ordering;
 use std::fmt;
 
+use super::places::{self, Role};
 use super::ranking_input::RankingInput;
 use super::{AssocFairshare, Workers};
 use crate::order::Level;
 use crate::tree::AssocIndex;
 use crate::tree::Tree;
 
-/// The whole of which normalised shares and effective usage are fractions.
+/// An order of associations, the better one less.
+pub(crate) type Order<'a> = Box<dyn Fn(AssocIndex, AssocIndex) -> Ordering + 'a>;
+
+/// The whole that normalised shares and effective usage are fractions of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Whole {
     /// Shares and usage of the account above.
@@ -154,7 +159,24 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
         tree.user_count()
     }
 
-    /// Parameters for [`super::stock_records`].
+    /// The nodes that compete first; the children of each of them compete below it.
+    fn first(&self, tree: &Tree, roles: &[Role], root: AssocIndex) -> Vec<AssocIndex> {
+        places::competing(tree, roles, root).collect()
+    }
+
+    /// The order of two associations that compete, the better one less. `found`: the results for
+    /// `input`, by position.
+    fn order<'a, W: Workers>(
+        &self,
+        input: &RankingInput<'a, W>,
+        found: &'a [AssocFairshare],
+    ) -> Order<'a> {
+        let _ = input;
+        let factor = |index: AssocIndex| found[index.get()].fs_factor.unwrap_or(0.0);
+        Box::new(move |a, b| factor(b).total_cmp(&factor(a)))
+    }
+
+    /// For [`super::stock_records`].
     fn stock_record(&self) -> StockRecord {
         StockRecord {
             by_level: false,

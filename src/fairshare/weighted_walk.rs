@@ -16,9 +16,9 @@ use std::cmp::Ordering;
 use super::places::{self, Contest, Role, Standing};
 use super::product::Product;
 use super::ranking_input::RankingInput;
-use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, Order, Rule, Whole};
 use super::usage::quotient;
-use super::{AssocFairshare, Ranking, Usage, Workers};
+use super::{AssocFairshare, FairTree, Ranking, Usage, Workers};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
@@ -52,6 +52,15 @@ impl Rule for WeightedWalk {
 
     fn places(&self, tree: &Tree) -> usize {
         places::count(&places::roles(tree))
+    }
+
+    /// Among siblings weights order as level fairshare does.
+    fn order<'a, W: Workers>(
+        &self,
+        input: &RankingInput<'a, W>,
+        found: &'a [AssocFairshare],
+    ) -> Order<'a> {
+        FairTree.order(input, found)
     }
 
     fn compute<W: Workers>(

@@ -72,7 +72,40 @@ impl Entitled {
         part
     }
 
-    /// Returns true if entitled to nothing.
+    /// To this without a whole number; to nothing where that is no less.
+    ///
+    /// ```
+    /// use fairtree::order::Entitled;
+    /// let rest = Entitled::whole(100).less(80);
+    /// assert_eq!(rest.part(1, 3).less(5).part(3, 1), rest.less(15));
+    /// assert_eq!(rest.less(21), Entitled::ZERO);
+    /// ```
+    #[must_use]
+    pub fn less(self, amount: u128) -> Entitled {
+        if amount == 0 {
+            return self;
+        }
+        if self.exponent != 0 {
+            // Digits were dropped before.
+            const PARTS: u64 = 1 << 52;
+            let left = 1.0 - amount as f64 / self.to_f64();
+            return self.part((left.max(0.0) * PARTS as f64) as u64, PARTS);
+        }
+        let taken = amount.checked_mul(self.denominator);
+        let left = taken.and_then(|taken| self.numerator.checked_sub(taken));
+        let Some(mut numerator) = left.filter(|left| *left > 0) else {
+            return Entitled::ZERO;
+        };
+        let mut denominator = self.denominator;
+        reduce(&mut numerator, &mut denominator);
+        Entitled {
+            numerator,
+            denominator,
+            exponent: 0,
+        }
+    }
+
+    /// To nothing?
     pub const fn is_zero(self) -> bool {
         self.numerator == 0
     }

@@ -157,7 +157,31 @@ pub fn naive_least_used(
         match (own, naive.parent(at)) {
             (Some((_, minutes)), _) => Fraction::from_integer((minutes * 60).into()),
             (None, None) => Fraction::from_integer(whole.into()),
-            (None, Some(up)) => entitled(naive, up, minutes, whole) * naive.part(at),
+            (None, Some(up)) => {
+                let above = entitled(naive, up, minutes, whole);
+                let Some(own) = naive.shares(at) else {
+                    return above;
+                };
+                // Siblings with minutes have theirs; of minutes the others divide the rest.
+                let given = |row: usize| minutes.iter().rev().find(|(at, _)| *at == row);
+                let mut of_minutes = Some(up);
+                while let Some(row) = of_minutes.filter(|row| given(*row).is_none()) {
+                    of_minutes = naive.parent(row);
+                }
+                let (mut taken, mut sum) = (0, 0);
+                for child in naive.children(up) {
+                    match given(child) {
+                        Some((_, minutes)) => taken += minutes * 60,
+                        None => sum += u64::from(naive.shares(child).unwrap_or(0)),
+                    }
+                }
+                let taken = if of_minutes.is_some() { taken } else { 0 };
+                let left = above - Fraction::from_integer(taken.into());
+                if sum == 0 {
+                    return Fraction::zero();
+                }
+                left.max(Fraction::zero()) * Fraction::new(own.into(), sum.into())
+            }
         }
     }
     let mut naive = Naive::new(site, true);

@@ -183,7 +183,21 @@ impl Naive {
         if sum == number(0) {
             return sum;
         }
-        whole * shares(competitor) / sum
+        // Below minutes the others divide what those with minutes leave.
+        let mut of_minutes = above;
+        while let Some(at) = of_minutes.filter(|at| self.rule(*at).minutes.is_none()) {
+            of_minutes = self.above(at);
+        }
+        let siblings = self.competitors().into_iter();
+        let siblings = siblings.filter(|other| {
+            let alike = above.is_some_and(|up| self.counted(*other) == self.counted(up));
+            of_minutes.is_some() && self.above(*other) == above && alike
+        });
+        let taken = siblings.filter_map(|other| self.rule(other).minutes);
+        let taken: BigRational = taken
+            .map(|minutes| number(minutes) * number(60_000_000))
+            .sum();
+        (whole - taken).max(number(0)) * shares(competitor) / sum
     }
 
     /// Usage of a competitor; `end` gives the end of running jobs.

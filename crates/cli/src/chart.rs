@@ -15,13 +15,12 @@ use fairtree::config::time::parse_minutes_as_secs;
 use fairtree::config::{PolicyFile, UsageModel};
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::history::{Timeline, from_captures, from_history};
-use fairtree_analysis::share::{
-    ShareReport, from_listing_with, from_site, prefer_printed, ranking_of,
-};
+use fairtree_analysis::share::{Fractions, ShareReport, from_listed, from_site, ranking_of};
 use fairtree_model::input::capture::{list, open_only};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::input::{Format, InputError, Problem, sacct};
+use fairtree_model::listed::Listed;
 use fairtree_model::output::{SHARED, replace_by};
 use fairtree_render::chart::{Picture, Theme, page, png, poster_svg, to_json};
 
@@ -52,12 +51,6 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
         }
     }
     timeline.notes.iter().for_each(|note| messages.note(note));
-    if timeline.latest.ranking.columns().entitled {
-        messages.note(
-            "drawn are parts by shares and of all that is used; fairtree share lists what each is \
-             entitled to, which the ranking compares with",
-        );
-    }
     Ok(Outcome::Done)
 }
 
@@ -94,19 +87,17 @@ impl Own {
             Input::Listing(listing, settings) => {
                 let config = settings.as_ref().map(|beside| &beside.config);
                 let config = settings_of(config, self.policy.as_ref())?;
-                if let Some(policy) = self.policy.as_ref().filter(|_| is_latest) {
-                    check_accounts(&listing, policy)?;
-                }
                 let (ranking, compat) = match &config {
                     Some(config) => (config.ranking(), config.compat),
                     None => (ranking_of(&listing), Compat::default()),
                 };
                 let compat = self.compat.unwrap_or(compat);
-                let accounts = config.as_ref().map(|config| &config.accounts[..]);
-                let accounts = accounts.unwrap_or_default();
                 let ranking = self.ranking(ranking);
-                let mut report = from_listing_with(&listing, ranking, compat, accounts)?;
-                prefer_printed(&listing, &mut report)?;
+                let listed = Listed::new(&listing, ranking)?;
+                if let Some(policy) = self.policy.as_ref().filter(|_| is_latest) {
+                    check_accounts(&listed, policy, config.as_ref())?;
+                }
+                let mut report = from_listed(&listed, compat, config.as_ref(), Fractions::Printed);
                 if let Some(beside) = settings {
                     // Of all associations, but for what cannot be read.
                     report.assumptions = beside.left_out;

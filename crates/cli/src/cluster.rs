@@ -14,7 +14,7 @@ use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, runs};
 use fairtree_model::input::capture::Stored;
 use fairtree_model::input::slurm::part::Wanted;
-use fairtree_model::input::sshare::{Listing, SshareRow};
+use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::{Format, InputError};
 use fairtree_model::listed::Listed;
 
@@ -174,16 +174,18 @@ pub(super) fn settings_of(
     Ok(Some(config.map_err(refused)?))
 }
 
-/// Refuses a policy with accounts that a listing of sshare does not have.
-pub(super) fn check_accounts(listing: &Listing, policy: &PolicyFile) -> Result<(), Failure> {
-    let known = |name: &str| {
-        let is = |row: &SshareRow| {
-            let account = row.account.as_deref().unwrap_or_default();
-            account.eq_ignore_ascii_case(name)
-        };
-        listing.rows.iter().any(is)
-    };
-    policy.check_accounts(known).map_err(refused)
+/// Refuses a policy with accounts that a listing of sshare does not have, or with too many minutes.
+/// `config`: settings that follow it.
+pub(super) fn check_accounts(
+    listed: &Listed<'_>,
+    policy: &PolicyFile,
+    config: Option<&Config>,
+) -> Result<(), Failure> {
+    let find = |name: &str| listed.account(name);
+    let known = policy.check_accounts(|name| find(name).is_some());
+    let minutes = |config: &Config| config.check_minutes(&listed.tree().tree, find);
+    let sound = known.and_then(|()| config.map_or(Ok(()), minutes));
+    sound.map_err(refused)
 }
 
 /// A policy that is not the site's.

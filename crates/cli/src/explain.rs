@@ -137,7 +137,8 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
     }
     let job = waiting(find(&args.who)?, messages)?;
     let load = cluster.load();
-    let ranked = RankedSite::of(cluster, &load);
+    let entitlement = cluster.entitlement();
+    let ranked = RankedSite::of(cluster, &load, &entitlement);
     match &args.versus {
         Some(versus) => {
             let other = waiting(find(versus)?, messages)?;
@@ -206,7 +207,9 @@ fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
     };
     let load = cluster.load();
     let searching = Waiting::new(SEARCHING);
-    let compared = compare_users(&RankedSite::of(cluster, &load), cluster, [who, versus]);
+    let entitlement = cluster.entitlement();
+    let ranked = RankedSite::of(cluster, &load, &entitlement);
+    let compared = compare_users(&ranked, cluster, [who, versus]);
     let compared = compared.map_err(usage)?;
     drop(searching);
     say(args, Explanation::Users(&compared))

@@ -11,11 +11,12 @@ use super::{Failure, Outcome, compat_of, terminal, told};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::share::{
-    Gap, Select, ShareReport, check, from_listing_with, from_site, prefer_printed, ranking_of,
-    rates_accounts, select,
+    Fractions, Gap, Select, ShareReport, check, from_listed, from_site, ranking_of, rates_accounts,
+    select,
 };
 use fairtree_model::input::Format;
-use fairtree_model::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
+use fairtree_model::input::sshare::{Column, Field, default_fields, parse_fields};
+use fairtree_model::listed::Listed;
 use fairtree_render::chart::{Forest, Theme, bars_svg, page, write_tree};
 use fairtree_render::share::{Separator, Table, to_json, write_agreement};
 
@@ -64,9 +65,6 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         Input::Listing(listing, beside) => {
             let config = beside.as_ref().map(|beside| &beside.config);
             let config = settings_of(config, policy.as_ref())?;
-            if let Some(policy) = &policy {
-                check_accounts(&listing, policy)?;
-            }
             let (own, own_compat) = match &config {
                 Some(config) => (config.ranking(), config.compat),
                 None => (ranking_of(&listing), Compat::default()),
@@ -74,13 +72,19 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             let ranking = ranking(args, own);
             let notes = config.as_ref().map(policy_notes).unwrap_or_default();
             notes.iter().for_each(|note| messages.note(note));
-            let accounts = config.as_ref().map_or(&[][..], |config| &config.accounts);
             let compat = compat.unwrap_or(own_compat);
-            let mut report = from_listing_with(&listing, ranking, compat, accounts)?;
-            if args.check {
-                return compare(&listing, &report, &mut out, messages);
+            let listed = Listed::new(&listing, ranking)?;
+            if let Some(policy) = &policy {
+                check_accounts(&listed, policy, config.as_ref())?;
             }
-            prefer_printed(&listing, &mut report)?;
+            let fractions = match args.check {
+                true => Fractions::Computed,
+                false => Fractions::Printed,
+            };
+            let mut report = from_listed(&listed, compat, config.as_ref(), fractions);
+            if args.check {
+                return compare(&listed, &report, &mut out, messages);
+            }
             if let Some(beside) = &beside {
                 // What Slurm was asked for here is all of it, but for what cannot be read.
                 report.assumptions.clone_from(&beside.left_out);
@@ -96,7 +100,8 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             let asker = beside.and_then(|beside| beside.user);
             show(args, look, &report, asker, &mut out, messages)?;
             // Of a large site the program would give back its memory for longer than it computed.
-            std::mem::forget((listing, report));
+            std::mem::forget((listed, report));
+            std::mem::forget(listing);
             Outcome::Done
         }
     };
@@ -154,12 +159,7 @@ fn show(
     let columns = report.ranking.columns();
     let table = Table {
         fields: look.fields.unwrap_or_else(|| {
-            default_fields(
-                args.long,
-                args.partition,
-                columns.level_fs,
-                columns.entitled,
-            )
+            default_fields(args.long, args.partition, columns.level_fs, report.claim())
         }),
         header: !args.noheader,
         separator: match (args.parsable, args.parsable2) {
@@ -208,15 +208,15 @@ fn picture(
 }
 
 fn compare(
-    listing: &Listing,
+    listed: &Listed<'_>,
     report: &ShareReport,
     out: &mut impl Write,
     messages: &Messages,
 ) -> Result<Outcome, Failure> {
-    let agreement = check(listing, report)?;
+    let agreement = check(listed, report);
     let written = write_agreement(out, report, &agreement);
     let written = written.and_then(|()| out.flush());
-    note(report, messages, |column| listing.has(column));
+    note(report, messages, |column| listed.listing().has(column));
     let outcome = match agreement.differences.is_empty() {
         true => Outcome::Done,
         false => Outcome::Differences,

@@ -107,6 +107,11 @@ impl Gathered {
         if let Some(policy) = policy {
             let known = |name: &str| placed.site.account(name).is_some();
             policy.check_accounts(known).map_err(refused)?;
+            let find = |name: &str| placed.site.account(name);
+            let config = &placed.site.config;
+            config
+                .check_minutes(&placed.site.tree, find)
+                .map_err(refused)?;
         }
         if placed.site.cluster.is_none() {
             placed.site.cluster.clone_from(&self.summary.machine);

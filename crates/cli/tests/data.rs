@@ -7,8 +7,9 @@ mod common;
 use std::process::Command;
 
 use fairtree::compat::Compat;
-use fairtree_analysis::share::{Figure, check, from_listing, ranking_of};
+use fairtree_analysis::share::{Figure, Fractions, ShareReport, check, from_listed, ranking_of};
 use fairtree_model::input::sshare::{Listing, read};
+use fairtree_model::listed::Listed;
 
 const FOLDER: &str = "slurm/sshare";
 const FILES: [&str; 8] = [
@@ -27,13 +28,17 @@ fn listing(name: &str) -> Option<Listing> {
     Some(read(name, text.as_bytes()).unwrap_or_else(|error| panic!("{}", error.explained())))
 }
 
+fn recomputed(listed: &Listed<'_>) -> ShareReport {
+    from_listed(listed, Compat::Documented, None, Fractions::Computed)
+}
+
 #[test]
 fn printed_numbers_agree_with_the_recomputed() {
     for name in FILES {
         let Some(listing) = listing(name) else { return };
         let ranking = ranking_of(&listing);
-        let report = from_listing(&listing, ranking, Compat::Documented).expect("a tree");
-        let agreement = check(&listing, &report).expect("a tree");
+        let listed = Listed::new(&listing, ranking).expect("a tree");
+        let agreement = check(&listed, &recomputed(&listed));
         assert_eq!(agreement.differences, [], "{name}");
     }
 }
@@ -88,7 +93,7 @@ fn shares_follow_from_usage_and_level_fairshare() {
         return;
     };
     let ranking = ranking_of(&listing);
-    let report = from_listing(&listing, ranking, Compat::Documented).expect("a tree");
+    let report = recomputed(&Listed::new(&listing, ranking).expect("a tree"));
     let mut compared = 0;
     for row in report.rows.iter().filter(|row| row.user.is_some()) {
         let users = match row.account.as_deref() {
@@ -118,7 +123,7 @@ fn a_level_is_whole_where_nothing_contradicts_it() {
         return;
     };
     let ranking = ranking_of(&listing);
-    let report = from_listing(&listing, ranking, Compat::Documented).expect("a tree");
+    let report = recomputed(&Listed::new(&listing, ranking).expect("a tree"));
     let figure = |account: &str| {
         let row = report
             .rows

@@ -69,7 +69,7 @@ fn the_lower_ratio_comes_first() {
     let positions = [0, 1].map(|side| json["jobs"][side]["position"].as_u64());
     assert_eq!(positions, [Some(2), Some(1)]);
     close(&json["sides"][0]["used"], 600.0);
-    close(&json["sides"][0]["entitled"], 525.0);
+    close(&json["sides"][0]["due"], 525.0);
     close(&json["sides"][0]["ratio"], 8.0 / 7.0);
     close(&json["sides"][1]["ratio"], 4.0 / 7.0);
     let swaps =
@@ -80,8 +80,8 @@ fn the_lower_ratio_comes_first() {
     let text = of(&args);
     for words in [
         "job 1 of ann@a (place 2) is behind job 2 of bob@b (place 1) under order=strict.\n",
-        "  job 1: a used 600; entitled to 525 TRES-seconds: ratio 1.142857\n",
-        "  job 2: b used 100; entitled to 175 TRES-seconds: ratio 0.571429\n",
+        "  job 1: a used 600; due 525 TRES-seconds of all use: ratio 1.142857\n",
+        "  job 2: b used 100; due 175 TRES-seconds of all use: ratio 0.571429\n",
         "  - a had 6 raw shares, not 3\n",
     ] {
         assert!(text.out.contains(words), "{words}: {}", text.out);
@@ -116,7 +116,7 @@ fn interleaved_counts_what_comes_before() {
         let standing = &json["sides"][side];
         assert_eq!(standing["jobs_before"], before);
         close(&standing["expected_before"], f64::from(before) * 3600.0);
-        close(&standing["entitled"], entitled);
+        close(&standing["due"], entitled);
         close(&standing["ratio"], 0.5);
     }
     // With one share more B would come to 1/4; of nothing used there cannot be less.
@@ -128,7 +128,7 @@ fn interleaved_counts_what_comes_before() {
         "job 4 of bob@b has place 2 of 6 under order=interleaved.\n",
         "job 4 of bob@b (place 2) is behind job 1 of ann@a (place 1)",
         "job 2 of ann@a (place 3) is behind job 4 of bob@b (place 2)",
-        "  job 2: a used 0, running jobs will use 0, 1 waiting job of it before this one 3600; entitled",
+        "  job 2: a used 0, running jobs will use 0, 1 waiting job of it before this one 3600; due",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -217,7 +217,7 @@ fn groups_of_one_hub_part_below_it() {
     assert_eq!(json["below"], "H");
     for (side, used) in [(0, 100.0), (1, 40.0)] {
         close(&json["sides"][side]["used"], used);
-        close(&json["sides"][side]["entitled"], 35.0);
+        close(&json["sides"][side]["due"], 35.0);
         close(&json["sides"][side]["ratio"], used / 35.0);
     }
     let swaps = ["less_usage", "more_usage", "more_shares"].map(|kind| swap(&json, kind));

@@ -51,24 +51,114 @@ fn share(name: &str, policy: &str) -> Value {
 }
 
 #[test]
-fn by_shares_each_is_entitled_to_its_part_of_all_that_was_used() {
+fn by_shares_its_part_of_all_that_was_used_is_due_to_each() {
     let json = share("policy-shares", "ranking = 'least_used:1'\n");
-    for (name, entitled, ratio) in [
+    for (name, due, ratio) in [
         ("a", 600.0, 0.5),
         ("b", 200.0, 2.5),
         ("ann", 600.0, 0.5),
         ("bob", 100.0, 5.0),
         ("cyd", 100.0, 0.0),
     ] {
-        assert_eq!(field(&json, name, "entitled"), Some(entitled), "{name}");
+        assert_eq!(field(&json, name, "due"), Some(due), "{name}");
+        assert_eq!(field(&json, name, "entitled"), None, "{name}");
         assert_eq!(field(&json, name, "used_ratio"), Some(ratio), "{name}");
     }
-    assert_eq!(field(&json, "root", "entitled"), None);
+    assert_eq!(field(&json, "root", "due"), None);
     let table = ran("policy-table", "ranking = 'least_used:1'\n", &["share"]).out;
-    assert!(table.contains("Entitled  UsedRatio"), "{table}");
+    assert!(
+        table.contains(" Due  UsedRatio") && !table.contains("Entitled"),
+        "{table}"
+    );
     // Other rankings compare with nothing of the kind.
     let json = share("policy-none", "ranking = 'fair_tree'\n");
+    assert_eq!(field(&json, "a", "due"), None);
+}
+
+/// A machine of two CPUs gives 2 x 3600 s in an hour: a has three quarters, 5400, of which it used 300.
+#[test]
+fn a_window_entitles_to_a_time_where_the_machine_is_known() {
+    let policy = "usage = 'window:1:00:00'\nranking = 'least_used:1'\n";
+    let with = |name: &str, machine: &str| {
+        let folder = folder(name);
+        let path = |file: &str| folder.join(file).display().to_string();
+        let (site, file) = (path("site.toml"), path("policy.toml"));
+        std::fs::write(&site, format!("{machine}\n{SITE}")).expect("written");
+        std::fs::write(&file, policy).expect("written");
+        let ran = fairtree(&["share", "--json", "--policy", &file, &site], b"");
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str::<Value>(&ran.out).expect("JSON")
+    };
+    let json = with("policy-capacity", "cpus = 2");
+    assert_eq!(field(&json, "a", "entitled"), Some(5400.0));
+    assert_eq!(field(&json, "a", "due"), Some(600.0));
+    assert_eq!(field(&json, "a", "used_ratio"), Some(300.0 / 5400.0));
+    assert_eq!(field(&json, "a", "share_of_whole"), Some(0.75));
+    // One node is one machine; weights bill something else than CPUs.
+    let json = with("policy-capacity-nodes", "nodes = 1");
+    assert_eq!(field(&json, "a", "entitled"), Some(2700.0));
+    let weights = "cpus = 2\n[partitions.p]\ntres_billing_weights = 'CPU=2'";
+    let json = with("policy-capacity-weights", weights);
     assert_eq!(field(&json, "a", "entitled"), None);
+    assert_eq!(field(&json, "a", "due"), Some(600.0));
+}
+
+/// Per cent of 15 minutes: a has 10, b 5.
+#[test]
+fn parts_of_minutes_are_parts_of_all_minutes() {
+    let policy =
+        "ranking = 'least_used:leaf'\n[accounts.a]\nminutes = 10\n[accounts.b]\nminutes = 5\n";
+    let tree = ran("policy-minutes-tree", policy, &["share", "--tree"]).out;
+    for line in [
+        "a                66.7%",
+        "b                33.3%",
+        "bob           16.7%",
+    ] {
+        let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(squeezed(&tree).contains(&squeezed(line)), "{line}: {tree}");
+    }
+    let explained = ran(
+        "policy-minutes-explain",
+        policy,
+        &["explain", "bob", "--versus", "ann"],
+    );
+    let text = explained.out.replace('\n', " ");
+    assert!(text.contains("due 66.67%, used 37.50%"), "{text}");
+    assert!(text.contains("due 16.67%, used 62.50%"), "{text}");
+    // 66.67 over 37.5: level fairshare is due over used, as elsewhere.
+    assert!(text.contains("level fairshare 1.777778"), "{text}");
+    let json = share("policy-minutes-parts", policy);
+    assert_eq!(field(&json, "cyd", "share_of_whole"), Some(1.0 / 6.0));
+    let what_if = ran("policy-minutes-what-if", policy, &["what-if", "--json"]);
+    let json: Value = serde_json::from_str(&what_if.out).expect(&what_if.err);
+    let due = json["accounts"][0]["after"]["norm_shares"].as_f64();
+    assert_eq!(due, Some(2.0 / 3.0));
+}
+
+/// b has what a leaves of up's 100 minutes.
+#[test]
+fn what_siblings_with_minutes_leave_is_divided() {
+    let site = "[accounts.up]\n[accounts.a]\nparent = 'up'\nusers.ann = { usage = 60 }\n\
+                [accounts.b]\nparent = 'up'\nusers.bob = { usage = 60 }\n";
+    let run = |name: &str, minutes: u32| {
+        let folder = folder(name);
+        let path = |file: &str| folder.join(file).display().to_string();
+        let (site_file, file) = (path("site.toml"), path("policy.toml"));
+        let policy = format!(
+            "ranking = 'least_used:leaf'\n[accounts.up]\nminutes = 100\n[accounts.a]\nminutes = {minutes}\n"
+        );
+        std::fs::write(&site_file, site).expect("written");
+        std::fs::write(&file, policy).expect("written");
+        fairtree(&["share", "--json", "--policy", &file, &site_file], b"")
+    };
+    let json: Value = serde_json::from_str(&run("policy-rest", 80).out).expect("JSON");
+    assert_eq!(field(&json, "b", "entitled"), Some(1200.0));
+    assert_eq!(field(&json, "bob", "used_ratio"), Some(0.05));
+    let refused = run("policy-excess", 101);
+    assert_eq!(refused.code, 2);
+    let said = "policy.toml:4:11: accounts.a.minutes: found \"101\", allowed is 100 minutes in all \
+                directly below one account, as many as it has; a have 101";
+    assert!(refused.err.contains(said), "{}", refused.err);
 }
 
 /// Ten minutes are 600 s, five 300 s of which each user has half; one minute is 60 s.

@@ -6,6 +6,7 @@ use fairtree_analysis::history::{History, from_history, own_site};
 use fairtree_analysis::share;
 use fairtree_model::input::workload::JobUse;
 use fairtree_model::input::{InputError, sacct, site, sshare, stream, swf};
+use fairtree_model::listed::Listed;
 use fairtree_render::chart::{Picture, Theme, page, poster_svg};
 use fairtree_render::share as table;
 use proptest::prelude::*;
@@ -17,8 +18,10 @@ fn through(text: &[u8]) -> Result<(), InputError> {
     });
     let listing = sshare::read("f", text).and_then(|listing| {
         let ranking = share::ranking_of(&listing);
-        let report = share::from_listing(&listing, ranking, Compat::Documented)?;
-        share::check(&listing, &report)?;
+        let listed = Listed::new(&listing, ranking)?;
+        let whole = share::Fractions::Computed;
+        let report = share::from_listed(&listed, Compat::Documented, None, whole);
+        share::check(&listed, &report);
         let shown = share::select(&report, &share::Select::default());
         let table = table::Table {
             fields: sshare::Column::ALL.map(sshare::Field::from).to_vec(),

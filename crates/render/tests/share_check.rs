@@ -5,8 +5,21 @@ use fairtree::compat::{Compat, Release};
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::share;
 use fairtree_model::input::{site, sshare};
+use fairtree_model::listed::Listed;
 use fairtree_render::share as table;
 use proptest::prelude::*;
+
+/// What is recomputed from a listing, and the comparison with it.
+fn compared(
+    listing: &sshare::Listing,
+    ranking: Ranking,
+    compat: Compat,
+) -> (share::ShareReport, share::Agreement) {
+    let listed = Listed::new(listing, ranking).expect("a tree");
+    let report = share::from_listed(&listed, compat, None, share::Fractions::Computed);
+    let agreement = share::check(&listed, &report);
+    (report, agreement)
+}
 
 /// Accounts `a0`, `a1`, ... each under root or an earlier one, with users.
 fn sites() -> impl Strategy<Value = String> {
@@ -79,8 +92,7 @@ fn an_empty_first_account_behind_usage_that_was_cut_off_passes() {
         .collect();
     let factors: Vec<f64> = factors.iter().map(|printed| printed.value).collect();
     assert_eq!(factors, [0.666667, 1.0, 0.666667]);
-    let report = share::from_listing(&listing, Ranking::FAIR_TREE, compat).expect("a tree");
-    let agreement = share::check(&listing, &report).expect("a tree");
+    let (_, agreement) = compared(&listing, Ranking::FAIR_TREE, compat);
     assert_eq!(agreement.differences, []);
 }
 
@@ -101,9 +113,7 @@ fn usage_that_only_level_fs_tells_of_is_no_difference() {
     for (level_fs, differences) in [("4.537633", 0), ("4.537700", 1)] {
         let text = listing(level_fs);
         let listing = sshare::read("listing", text.as_bytes()).expect("a listing");
-        let report =
-            share::from_listing(&listing, Ranking::FAIR_TREE, Compat::Documented).expect("a tree");
-        let agreement = share::check(&listing, &report).expect("a tree");
+        let (_, agreement) = compared(&listing, Ranking::FAIR_TREE, Compat::Documented);
         assert_eq!(agreement.differences.len(), differences, "{agreement:?}");
     }
 }
@@ -127,9 +137,7 @@ fn columns_of_different_moments_are_compared_with_each_other() {
     ] {
         let text = listing(norm_usage, level_fs);
         let listing = sshare::read("listing", text.as_bytes()).expect("a listing");
-        let report =
-            share::from_listing(&listing, Ranking::FAIR_TREE, Compat::Documented).expect("a tree");
-        let agreement = share::check(&listing, &report).expect("a tree");
+        let (_, agreement) = compared(&listing, Ranking::FAIR_TREE, Compat::Documented);
         assert_eq!(
             agreement.differences.is_empty(),
             !differs,
@@ -212,8 +220,7 @@ proptest! {
         let (_, listing) = printed_later(&then, &now, ranking, fields);
         let text = String::from_utf8_lossy(&listing).into_owned();
         let listing = sshare::read("listing", &listing[..]).expect("a listing");
-        let report = share::from_listing(&listing, ranking, Compat::Documented).expect("a tree");
-        let agreement = share::check(&listing, &report).expect("a tree");
+        let (_, agreement) = compared(&listing, ranking, Compat::Documented);
         prop_assert_eq!(agreement.differences, [], "{}", text);
     }
 
@@ -236,9 +243,7 @@ proptest! {
         let swapped: Vec<String> = listing.lines().map(swap_factor).collect();
         let swapped = swapped.join("\n");
         let listing = sshare::read("listing", swapped.as_bytes()).expect("a listing");
-        let report = share::from_listing(&listing, Ranking::FAIR_TREE, Compat::Documented)
-            .expect("a tree");
-        let agreement = share::check(&listing, &report).expect("a tree");
+        let (_, agreement) = compared(&listing, Ranking::FAIR_TREE, Compat::Documented);
         prop_assert_eq!(agreement.differences.len(), 2, "{}", swapped);
     }
 
@@ -258,8 +263,7 @@ proptest! {
         let compat = if ranking.is_in_stock() { compat } else { Compat::Documented };
         let listing = printed(&site, ranking, compat);
         let listing = sshare::read("listing", &listing[..]).expect("a listing");
-        let report = share::from_listing(&listing, ranking, compat).expect("a tree");
-        let agreement = share::check(&listing, &report).expect("a tree");
+        let (report, agreement) = compared(&listing, ranking, compat);
         prop_assert_eq!(agreement.differences, []);
         // All rows are there, so nothing is left uncomputed but what was cut to nothing.
         for gap in &report.gaps {
@@ -276,9 +280,7 @@ proptest! {
             small + more
         );
         let listing = sshare::read("listing", listing.as_bytes()).expect("a listing");
-        let report = share::from_listing(&listing, Ranking::FAIR_TREE, Compat::Documented)
-            .expect("a tree");
-        let agreement = share::check(&listing, &report).expect("a tree");
+        let (_, agreement) = compared(&listing, Ranking::FAIR_TREE, Compat::Documented);
         let ties = small.abs_diff(more) <= 1;
         prop_assert_eq!(agreement.differences.len(), if ties { 0 } else { 2 });
     }

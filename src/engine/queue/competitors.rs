@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::error::QueueError;
-use super::settings::{AccountRule, Counted, Settings};
+use super::settings::{AccountRule, Counted, SECOND, Settings};
+use crate::config::MOST_MINUTES;
+use crate::fairshare::Entitlement;
 use crate::order::{Entitled, Level};
 use crate::tree::{AssocId, AssocIndex, Shares, Tree};
 
@@ -42,70 +44,56 @@ impl Competitors {
             rules: vec![settings.counted],
             charged_to: vec![None; tree.len()],
         };
+        let entitled = entitled(tree, settings, &special);
         let mut depths = Vec::new();
-        let mut sums = vec![None; tree.len()];
         for &at in tree.parents_first() {
             let Some(above) = tree.fs_parent(at) else {
                 continue;
             };
             let parent = made.charged_to[above.get()];
-            let Shares::Raw(shares) = tree.rows()[at.get()].shares else {
+            if tree.rows()[at.get()].shares == Shares::Parent {
                 made.charged_to[at.get()] = parent;
                 continue;
-            };
-            let sum = *sums[above.get()].get_or_insert_with(|| sum(tree, above, &special));
+            }
             let rule = special.get(&at).copied().unwrap_or_default();
             let depth = 1 + parent.map_or(0, |parent| depths[parent as usize]);
-            let node = made.node(tree.rows()[at.get()].id, parent, rule, settings)?;
+            let id = tree.rows()[at.get()].id;
+            let counted = made.rule(id, parent, rule)?;
             made.charged_to[at.get()] = Some(made.nodes.len() as u32);
             made.nodes.push(Competitor {
+                assoc: id,
+                parent: parent.unwrap_or(NONE),
                 over_all: match settings.level {
                     Level::Leaf => true,
                     Level::Depth(level) => depth <= level.max(1),
                 },
-                entitled: match rule.minutes {
-                    Some(_) => node.entitled,
-                    None => node.entitled.part(shares.into(), sum),
-                },
-                ..node
+                entitled: entitled[at.get()],
+                rule: counted,
             });
             depths.push(depth);
         }
         Ok(made)
     }
 
-    /// With the minutes of the account, or else what its parent is entitled to.
-    fn node(
+    /// How the use of an association counts: by a rule of its own, or as that of its parent.
+    fn rule(
         &mut self,
-        assoc: AssocId,
+        id: AssocId,
         parent: Option<u32>,
         rule: AccountRule,
-        settings: &Settings,
-    ) -> Result<Competitor, QueueError> {
-        let above = parent.map(|parent| &self.nodes[parent as usize]);
-        let (inherited, entitled) = match above {
-            Some(above) => (above.rule, above.entitled),
-            None => (0, whole(settings)),
-        };
+    ) -> Result<u32, QueueError> {
+        let inherited = parent.map_or(0, |parent| self.nodes[parent as usize].rule);
         let counted = rule.counted.unwrap_or(self.rules[inherited as usize]);
         let differs = counted != self.rules[inherited as usize];
         if differs && rule.minutes.is_none() && matches!(counted, Counted::Since(_)) {
-            return Err(QueueError::NoMinutes { id: assoc });
+            return Err(QueueError::NoMinutes { id });
         }
         let known = self.rules.iter().position(|known| *known == counted);
-        let rule_at = known.unwrap_or_else(|| {
+        let at = known.unwrap_or_else(|| {
             self.rules.push(counted);
             self.rules.len() - 1
         });
-        Ok(Competitor {
-            assoc,
-            parent: parent.unwrap_or(NONE),
-            over_all: false,
-            entitled: rule.minutes.map_or(entitled, |minutes| {
-                Entitled::whole(u128::from(minutes) * 60_000_000)
-            }),
-            rule: rule_at as u32,
-        })
+        Ok(at as u32)
     }
 
     /// The node that a job of this association is charged to.
@@ -125,10 +113,13 @@ fn check(settings: &Settings) -> Result<(), QueueError> {
     if settings.capacity == 0 {
         return refuse("capacity", "0".to_owned(), "at least one unit");
     }
-    let rules = settings
-        .accounts
-        .iter()
-        .filter_map(|(_, rule)| rule.counted);
+    let rules = settings.accounts.iter().map(|(_, rule)| rule);
+    if let Some(most) = rules.clone().filter_map(|rule| rule.minutes).max() {
+        if most > MOST_MINUTES {
+            return refuse("minutes", most.to_string(), "at most 1000000000000");
+        }
+    }
+    let rules = rules.filter_map(|rule| rule.counted);
     for counted in rules.chain([settings.counted]) {
         match counted {
             Counted::Window(length) if length <= 0 => {
@@ -161,15 +152,30 @@ fn special(
     Ok(special)
 }
 
-/// Shares of all children of `above` that have no minutes.
-fn sum(tree: &Tree, above: AssocIndex, special: &HashMap<AssocIndex, AccountRule>) -> u64 {
-    let by_shares = |child: &&AssocIndex| {
-        let rule = special.get(child);
-        rule.is_none_or(|rule| rule.minutes.is_none())
+/// What each association is entitled to by position, in units times microseconds.
+fn entitled(
+    tree: &Tree,
+    settings: &Settings,
+    special: &HashMap<AssocIndex, AccountRule>,
+) -> Vec<Entitled> {
+    let counted = |mut at: Option<AssocIndex>| {
+        while let Some(up) = at {
+            if let Some(counted) = special.get(&up).and_then(|rule| rule.counted) {
+                return counted;
+            }
+            at = tree.fs_parent(up);
+        }
+        settings.counted
     };
-    let children = tree.fs_children(above).iter().filter(by_shares);
-    let shares = children.filter_map(|child| tree.rows()[child.get()].shares.raw());
-    shares.map(u64::from).sum()
+    let given = special.iter();
+    let given = given.filter_map(|(at, rule)| Some((*at, rule.minutes?)));
+    let entitlement = given.fold(Entitlement::new(0), |entitlement, (at, minutes)| {
+        match counted(Some(at)) == counted(tree.fs_parent(at)) {
+            true => entitlement.with_minutes(at, minutes),
+            false => entitlement.with_minutes_apart(at, minutes),
+        }
+    });
+    entitlement.divided(tree, whole(settings), SECOND.unsigned_abs())
 }
 
 /// What the root is entitled to, in units times microseconds. Where all use since a moment

@@ -62,17 +62,15 @@ impl Tables {
     /// Determines entitlements of associations: shares of one whole; if the policy gives minutes to
     /// accounts, only these count.
     pub(in crate::slurm) fn entitle(&mut self, settings: &Settings) {
-        let given = settings.config.accounts.iter();
-        let given: Vec<_> = given.filter(|row| row.minutes.is_some()).collect();
-        if given.is_empty() {
+        let config = &settings.config;
+        if config.accounts.iter().all(|row| row.minutes.is_none()) {
             self.entitlement = Entitlement::SHARES;
             return;
         }
-        let ids = host::account_ids(given.iter().map(|row| row.account.as_str()));
+        let ids = host::account_ids(config.accounts.iter().map(|row| row.account.as_str()));
         let index = |id: Option<AssocId>| id.and_then(|id| self.tree.index_of(id));
-        let given = given.iter().zip(ids);
-        let given = given.filter_map(|(row, id)| Some((index(id), row.minutes?)));
-        self.entitlement = Entitlement::by_minutes(given);
+        let rows = config.accounts.iter().zip(ids.into_iter().map(index));
+        self.entitlement = Entitlement::of_policy(config.usage(), &self.tree, rows);
     }
 
     /// The same without associations: the data for pricing one job. `tres_names`: one per TRES of

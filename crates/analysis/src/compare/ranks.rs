@@ -8,10 +8,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::assoc::{Key, keys, name};
-use crate::share::{Verdict, check, from_listing};
+use crate::share::{Fractions, Verdict, check, from_listed};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
 use fairtree_model::input::sshare::{Column, Link, Listing, RowKind, SshareRow, links};
+use fairtree_model::listed::Listed;
 
 /// Number of names shown of associations that changed places.
 const SHOWN: usize = 3;
@@ -77,9 +78,11 @@ fn stock_ties(listing: &Listing) -> HashSet<usize> {
     if !listing.has(Column::LevelFs) {
         return HashSet::new();
     }
-    let found = from_listing(listing, Ranking::FAIR_TREE, Compat::Documented)
-        .and_then(|report| check(listing, &report));
-    let differences = found.map(|found| found.differences).unwrap_or_default();
+    let Ok(listed) = Listed::new(listing, Ranking::FAIR_TREE) else {
+        return HashSet::new();
+    };
+    let report = from_listed(&listed, Compat::Documented, None, Fractions::Computed);
+    let differences = check(&listed, &report).differences;
     let ties = differences
         .into_iter()
         .filter(|found| found.verdict == Verdict::StockTie);

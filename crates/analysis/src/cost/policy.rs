@@ -9,7 +9,7 @@ pub(super) fn assumptions(cluster: &Cluster, secs: u32) -> Vec<String> {
     let mut said = Vec::new();
     let usage = config.usage();
     if let UsageModel::Window { length_secs } = usage {
-        if secs < length_secs {
+        if secs < length_secs && cluster.uses.is_none() {
             said.push(format!(
                 "what is used already stays in the {usage} until the job ends: it is not known here \
                  when it was used"
@@ -20,11 +20,6 @@ pub(super) fn assumptions(cluster: &Cluster, secs: u32) -> Vec<String> {
         said.push(
             "the job ends in a way that counts; where it does not (counts=), it costs nothing"
                 .to_owned(),
-        );
-    }
-    if cluster.counts_minutes() {
-        said.push(
-            "DUE and USED are parts by shares; the ranking goes by minutes instead".to_owned(),
         );
     }
     said

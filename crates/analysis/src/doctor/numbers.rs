@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use fairtree_model::input::InputError;
 use fairtree_model::input::slurm::snapshot::Snapshot;
+use fairtree_model::listed::Listed;
 
 use super::facts::Facts;
 use super::finding::{Diagnosis, Level};
 use crate::prio;
-use crate::share::{self, Verdict};
+use crate::share::{self, Fractions, Verdict};
 
 const NUMBERS: &str = "numbers";
 
@@ -63,9 +64,9 @@ impl Numbers {
 pub fn compare(snapshot: &Snapshot) -> Result<Numbers, InputError> {
     let config = &snapshot.queued.settings.config;
     let listing = &snapshot.shares;
-    let report =
-        share::from_listing_with(listing, config.ranking(), config.compat, &config.accounts)?;
-    let agreement = share::check(listing, &report)?;
+    let listed = Listed::new(listing, config.ranking())?;
+    let report = share::from_listed(&listed, config.compat, Some(config), Fractions::Computed);
+    let agreement = share::check(&listed, &report);
     let mut numbers = Numbers {
         shares: agreement.compared.iter().map(|(_, count)| count).sum(),
         ..Numbers::default()

@@ -19,6 +19,7 @@
 //! ```
 //! use fairtree::config::Config;
 //! use fairtree::engine;
+//! use fairtree::fairshare::Entitlement;
 //! use fairtree::priority::{AssocFactors, JobTables};
 //! use fairtree_analysis::explain::{Answer, RankedSite, Side, compare_users};
 //! use fairtree_model::cluster::Numbered;
@@ -42,6 +43,7 @@
 //!     config: &config,
 //!     tree: &tree,
 //!     ledger: &ledger,
+//!     entitlement: &Entitlement::SHARES,
 //!     fairshare: &fairshare,
 //!     tables: &tables,
 //!     load: &[],

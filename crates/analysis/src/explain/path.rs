@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::RankedSite;
-use fairtree::extended::Extended;
+use fairtree::engine::{Claim, Standing, Standings};
 use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
 use fairtree_model::cluster::Names;
 
@@ -29,6 +29,14 @@ pub struct PathStep {
     pub norm_shares: f64,
     /// What was used: TRES-seconds.
     pub raw_usage: f64,
+    /// Its part of the whole, 0..=1.
+    pub share_of_whole: f64,
+    /// TRES-seconds that it is entitled to; `None`: not known, `due` counts.
+    pub entitled: Option<f64>,
+    /// TRES-seconds that are due to it of what was used; `None`: it is entitled to a time.
+    pub due: Option<f64>,
+    /// Used over one of these; `None`: it is entitled to nothing.
+    pub used_ratio: Option<f64>,
     /// The same as the algorithm compares it: under Fair Tree over the usage of the account above.
     pub effective_usage: f64,
     /// Due over used; infinity where nothing was used. `None` for the root, for accounts that
@@ -44,18 +52,29 @@ pub(super) fn steps(
     index: AssocIndex,
 ) -> Vec<PathStep> {
     let mut steps = Vec::new();
+    let by = (ranked.config.ranking(), ranked.entitlement);
+    let standings = Standings::new(by, ranked.tree, ranked.fairshare);
     let mut next = Some(index);
     while let Some(at) = next {
-        steps.push(step(ranked, names, at));
+        steps.push(step(ranked, names, at, &standings.of(at)));
         next = ranked.tree.parent(at);
     }
     steps.reverse();
     steps
 }
 
-fn step(ranked: &RankedSite<'_>, names: &dyn Names, index: AssocIndex) -> PathStep {
+fn step(
+    ranked: &RankedSite<'_>,
+    names: &dyn Names,
+    index: AssocIndex,
+    standing: &Standing,
+) -> PathStep {
     let row = &ranked.tree.rows()[index.get()];
     let result = &ranked.fairshare[index.get()];
+    let (entitled, due) = match standing.claim {
+        Claim::Entitled(secs) => (Some(secs), None),
+        Claim::Due(secs) => (None, Some(secs)),
+    };
     PathStep {
         assoc: row.id,
         name: names.assoc(index),
@@ -64,9 +83,13 @@ fn step(ranked: &RankedSite<'_>, names: &dyn Names, index: AssocIndex) -> PathSt
         raw_shares: row.shares.raw(),
         level_shares: ranked.tree.level_shares(index),
         norm_shares: result.norm_shares,
-        raw_usage: result.raw_usage.to_f64(),
+        raw_usage: standing.used,
+        share_of_whole: standing.share_of_whole,
+        entitled,
+        due,
+        used_ratio: standing.ratio,
         effective_usage: result.effective_usage.to_f64(),
-        level_fs: result.level_fs.map(Extended::to_f64),
+        level_fs: standing.level_fs,
     }
 }
 

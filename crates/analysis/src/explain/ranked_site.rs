@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use fairtree::config::Config;
-use fairtree::fairshare::AssocFairshare;
+use fairtree::fairshare::{AssocFairshare, Entitlement};
 use fairtree::order::OrderError;
 use fairtree::priority::{JobTables, PriorityError};
 use fairtree::tree::{AssocIndex, AssocKind, Tree};
@@ -22,7 +22,10 @@ pub struct RankedSite<'a> {
     pub tree: &'a Tree,
     /// Usage of all associations.
     pub ledger: &'a Ledger,
-    /// What [`fairtree::engine::rank`] gave for the three above, one per association by position.
+    /// What associations are entitled to.
+    pub entitlement: &'a Entitlement,
+    /// What [`fairtree::fairshare::compute_again`] gave for the four above, one per association by
+    /// position.
     pub fairshare: &'a [AssocFairshare],
     /// The tables of jobs, with the factors that [`fairtree::engine::publish`] wrote.
     pub tables: &'a JobTables,
@@ -33,12 +36,18 @@ pub struct RankedSite<'a> {
 }
 
 impl<'a> RankedSite<'a> {
-    /// The ranked site of a cluster; `load` as [`Cluster::load`] gives it.
-    pub fn of(cluster: &'a Cluster, load: &'a [Load]) -> RankedSite<'a> {
+    /// The ranked site of a cluster; `load` and `entitlement` as [`Cluster::load`] and
+    /// [`Cluster::entitlement`] give them.
+    pub fn of(
+        cluster: &'a Cluster,
+        load: &'a [Load],
+        entitlement: &'a Entitlement,
+    ) -> RankedSite<'a> {
         RankedSite {
             config: &cluster.config,
             tree: &cluster.tree,
             ledger: &cluster.ledger,
+            entitlement,
             fairshare: &cluster.fairshare,
             tables: &cluster.tables,
             load,

@@ -26,6 +26,7 @@ pub(super) enum Variation {
 /// A site, or a small one that ranks the same two users alike.
 pub(super) struct TrialSite<'a> {
     config: &'a Config,
+    entitlement: Entitlement,
     tree: Cow<'a, Tree>,
     raw: Cow<'a, [Extended]>,
     load: Vec<Load>,
@@ -41,6 +42,7 @@ impl<'a> TrialSite<'a> {
     pub(super) fn whole(ranked: &RankedSite<'a>, pair: [Option<AssocIndex>; 2]) -> TrialSite<'a> {
         TrialSite {
             config: ranked.config,
+            entitlement: ranked.entitlement.clone(),
             tree: Cow::Borrowed(ranked.tree),
             raw: Cow::Borrowed(ranked.ledger.raw()),
             load: ranked.load.to_vec(),
@@ -63,6 +65,8 @@ impl<'a> TrialSite<'a> {
         });
         TrialSite {
             config: ranked.config,
+            // Positions are others here; minutes are tried on the whole alone.
+            entitlement: Entitlement::SHARES,
             load: load.collect(),
             pair: pair.map(|user| user.map(place)),
             tree: Cow::Owned(Tree::from_rows(sketch.rows).expect("a part of a tree is a tree")),
@@ -120,7 +124,7 @@ impl<'a> TrialSite<'a> {
     fn factors_of(&mut self, raw: &[Extended]) -> [f64; 2] {
         let (ranking, compat) = (self.config.ranking(), self.config.compat);
         let spare = std::mem::take(&mut self.spare);
-        let ranking = (ranking, &Entitlement::SHARES);
+        let ranking = (ranking, &self.entitlement);
         self.spare = compute_again(ranking, compat, &self.tree, raw, spare);
         let factor = |index: AssocIndex| self.spare[index.get()].fs_factor.unwrap_or(0.0);
         self.pair.map(|user| user.map_or(0.0, factor))

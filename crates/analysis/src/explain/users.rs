@@ -84,19 +84,12 @@ pub(super) fn changes(
     users: [AssocIndex; 2],
     moves: usize,
 ) -> Vec<Variation> {
-    // Minutes are allocated, and copies on which changes are tried know shares alone.
-    let minutes = ranked
-        .config
-        .accounts
-        .iter()
-        .any(|row| row.minutes.is_some());
-    if minutes && ranked.config.ranking().columns().entitled {
-        return Vec::new();
-    }
     let mut changes = vec![Variation::LessUsage(users[moves])];
     changes.extend(found.account(ranked, moves).map(Variation::LessUsage));
     let member = found.members[moves];
-    if ranked.tree.rows()[member.get()].shares.raw().is_some() {
+    // Shares do not change minutes.
+    let has_shares = ranked.tree.rows()[member.get()].shares.raw().is_some();
+    if has_shares && ranked.entitlement.seconds(member).is_none() {
         changes.push(Variation::MoreShares(member));
     }
     // What leaves a window, and when, is not known here.

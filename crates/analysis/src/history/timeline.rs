@@ -2,10 +2,10 @@
 
 use super::owners::{Placed, spread};
 use super::{History, Series, captures};
-use crate::share::{ShareReport, entitled, entitlement_of, from_site};
+use crate::share::{ShareReport, from_site};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::Ranking;
+use fairtree::fairshare::{Ranking, compute_again};
 use fairtree::usage::Ledger;
 
 /// A site over time.
@@ -76,12 +76,13 @@ pub fn from_history(
     compat: Compat,
 ) -> Timeline {
     let site = &placed.site;
-    let entitlement = entitlement_of(site);
+    let entitlement = site.entitlement();
     let mut courses = vec![Course::default(); site.rows.len()];
     history.walk(|_, used| {
         let own = spread(&placed.positions, used, site.tree.len());
         let ledger = Ledger::from_own(&site.tree, &own).unwrap_or_else(|_| Ledger::new(&site.tree));
-        let found = entitled::computed(ranking, compat, &entitlement, &site.tree, ledger.raw());
+        let by = (ranking, &entitlement);
+        let found = compute_again(by, compat, &site.tree, ledger.raw(), Vec::new());
         for (course, found) in courses.iter_mut().zip(found) {
             course.norm_shares.push(Some(found.norm_shares));
             course

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::prefer_printed::prefer_printed;
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
-use crate::share::{self, ShareReport, ShareRow};
+use crate::share::{self, Fractions, ShareReport, ShareRow};
 use fairtree::compat::Compat;
 use fairtree::config::Config;
 use fairtree::priority::{Priced, Pricer};
@@ -16,6 +16,7 @@ use fairtree_model::input::slurm::job::JobRow;
 use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
 use fairtree_model::input::sprio::{Factor, Listing, SprioRow, Weights};
 use fairtree_model::input::{InputError, LeftOut, Name, Problem};
+use fairtree_model::listed::Listed;
 
 /// Computes the report of the jobs that sprio listed, one row per partition of a job, with another
 /// compatibility than the settings' if asked for.
@@ -32,9 +33,9 @@ pub fn from_snapshot(
     compat: Option<Compat>,
 ) -> Result<PrioReport, InputError> {
     let config = of_compat(&snapshot.queued, compat);
-    let (listing, accounts) = (&snapshot.shares, &config.accounts);
-    let mut shares = share::from_listing_with(listing, config.ranking(), config.compat, accounts)?;
-    share::prefer_printed(&snapshot.shares, &mut shares)?;
+    let listing = &snapshot.shares;
+    let listed = Listed::new(listing, config.ranking())?;
+    let shares = share::from_listed(&listed, config.compat, Some(&config), Fractions::Printed);
     report(&snapshot.queued, &shares, &config)
 }
 

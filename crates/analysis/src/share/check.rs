@@ -13,9 +13,8 @@ use super::ranks::Interval;
 use super::{Figure, ShareReport, own_row};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
-use fairtree_model::input::sshare::{Column, Listing, Printed, links};
-use fairtree_model::input::{InputError, Problem};
-use fairtree_model::listed::ListedTree;
+use fairtree_model::input::sshare::{Column, Listing, Printed};
+use fairtree_model::listed::Listed;
 
 /// The columns that can be compared.
 pub(super) const DERIVED: [Column; 5] = [
@@ -27,26 +26,19 @@ pub(super) const DERIVED: [Column; 5] = [
 ];
 
 /// Compares what a listing prints with what was recomputed from it.
-///
-/// # Errors
-/// As [`super::from_listing`].
-pub fn check(listing: &Listing, report: &ShareReport) -> Result<Agreement, InputError> {
-    check_with(listing, report, 1.0)
+pub fn check(listed: &Listed<'_>, report: &ShareReport) -> Agreement {
+    check_with(listed, report, 1.0)
 }
 
 /// The same, where at most the part `max_growth` of all usage may have come since the last pass.
-pub(super) fn check_with(
-    listing: &Listing,
-    report: &ShareReport,
-    max_growth: f64,
-) -> Result<Agreement, InputError> {
-    let forest = forest(listing)?;
-    let bounds = Bounds::new(listing, report, &forest, max_growth);
+pub(super) fn check_with(listed: &Listed<'_>, report: &ShareReport, max_growth: f64) -> Agreement {
+    let (listing, forest) = (listed.listing(), listed.tree());
+    let bounds = Bounds::new(listing, report, forest, max_growth);
     let mut agreement = Agreement {
         charged: bounds.charged().to_vec(),
         ..Agreement::default()
     };
-    let pass = AtPass::new(listing, report, &forest, &bounds);
+    let pass = AtPass::new(listing, report, forest, &bounds);
     // Under rankings of our own slurmctld's number is the part of the level still.
     let own = !report.ranking.is_in_stock();
     let on_level = own.then(|| forest.compute(Ranking::FAIR_TREE, Compat::Documented));
@@ -54,7 +46,7 @@ pub(super) fn check_with(
     for column in DERIVED {
         let factors_by_rank = column == Column::FairShare && report.ranking.is_ranked();
         if factors_by_rank {
-            compare_ranks((listing, report), &forest, &bounds, &pass, &mut agreement)?;
+            compare_ranks((listed, report), &bounds, &pass, &mut agreement);
         } else {
             compare(listing, report, &bounds, column, &on_level, &mut agreement);
         }
@@ -63,13 +55,7 @@ pub(super) fn check_with(
     agreement
         .differences
         .sort_by_key(|difference| difference.row);
-    Ok(agreement)
-}
-
-/// The rows of a listing as one tree.
-pub(super) fn forest(listing: &Listing) -> Result<ListedTree, InputError> {
-    ListedTree::new(listing, &links(listing))
-        .map_err(|error| InputError::new(&listing.file, Problem::Structure(error.to_string())))
+    agreement
 }
 
 /// The printed number of a column.

@@ -3,67 +3,70 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::{Figure, Gap, ShareReport, ShareRow, entitled};
+use super::prefer_printed::prefer_printed;
+use super::{Claimed, Figure, Gap, ShareReport, ShareRow};
 use fairtree::compat::Compat;
-use fairtree::config::AccountPolicy;
+use fairtree::config::Config;
+use fairtree::engine::Standings;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{AssocFairshare, Ranking, Whole};
+use fairtree::fairshare::{AssocFairshare, Ranking, Whole, compute_again};
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::entitlement;
-use fairtree_model::input::InputError;
 use fairtree_model::input::sshare::{Column, Link, Listing, Printed, RowKind, SshareRow, links};
 use fairtree_model::listed::Listed;
 
-/// Recomputes a listing's derived columns from its RawShares and RawUsage.
-///
-/// # Errors
-/// A drawing that is no tree (more rows than ids).
-pub fn from_listing(
-    listing: &Listing,
-    ranking: Ranking,
-    compat: Compat,
-) -> Result<ShareReport, InputError> {
-    from_listing_with(listing, ranking, compat, &[])
+/// Which number a report has where usage that was cut off after the point leaves several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fractions {
+    /// The one that the engine computes from whole TRES-seconds.
+    Computed,
+    /// The printed one: slurmctld knows the fractions.
+    Printed,
 }
 
-/// As [`from_listing`], where a policy gives accounts minutes.
-///
-/// # Errors
-/// As there.
-pub fn from_listing_with(
-    listing: &Listing,
-    ranking: Ranking,
+/// Recomputes a listing's derived columns from its RawShares and RawUsage. `config`: settings whose
+/// policy gives accounts minutes; `None`: none are known.
+pub fn from_listed(
+    listed: &Listed<'_>,
     compat: Compat,
-    accounts: &[AccountPolicy],
-) -> Result<ShareReport, InputError> {
-    let listed = Listed::new(listing, ranking)?;
-    let find = |name: &str| {
-        let is = |(row, link): (&SshareRow, &Link)| {
-            let account = row.account.as_deref().unwrap_or_default();
-            link.kind == RowKind::Account && account.eq_ignore_ascii_case(name)
-        };
-        let mut rows = listing.rows.iter().zip(listed.links());
-        rows.position(is).map(AssocIndex::new)
-    };
-    let entitlement = entitlement(accounts, find);
+    config: Option<&Config>,
+    fractions: Fractions,
+) -> ShareReport {
+    let (listing, ranking) = (listed.listing(), listed.ranking());
     let (tree, raw) = (&listed.tree().tree, &listed.tree().raw[..]);
+    let find = |name: &str| listed.account(name);
+    let entitlement = config.map(|config| entitlement(config, None, tree, find));
+    let entitlement = entitlement.unwrap_or_default();
+    let by = (ranking, &entitlement);
+    let computed = compute_again(by, compat, tree, raw, Vec::new());
+    let mut standings = Standings::new(by, tree, &computed);
+    if listed.is_order_known() {
+        standings = standings.with_places(by, compat, raw);
+    }
     let mut recomputation = Recomputation {
-        computed: entitled::computed(ranking, compat, &entitlement, tree, raw),
-        entitled: entitled::figures(ranking, &entitlement, tree, raw),
+        in_all: tree.root().map_or(0.0, |root| raw[root.get()].to_f64()),
         gaps: Gaps::default(),
+        computed: &computed,
+        are_entitled: standings.are_entitled(),
+        standings,
         ranking,
-        listed: &listed,
+        listed,
     };
     let all = 0..listing.rows.len();
     let rows: Vec<ShareRow> = all.map(|at| recomputation.row(at)).collect();
-    Ok(ShareReport {
+    let mut report = ShareReport {
         source: listing.file.clone(),
         ranking,
         compat,
+        are_entitled: recomputation.are_entitled,
         rows,
         gaps: recomputation.gaps.list,
         assumptions: listed.assumptions(),
-    })
+    };
+    if fractions == Fractions::Printed {
+        prefer_printed(listed, &mut report);
+    }
+    report
 }
 
 /// Gathers gaps by column and reason.
@@ -93,8 +96,11 @@ impl Gaps {
 struct Recomputation<'a> {
     listed: &'a Listed<'a>,
     ranking: Ranking,
-    computed: Vec<AssocFairshare>,
-    entitled: Option<Vec<(Figure, Figure)>>,
+    computed: &'a [AssocFairshare],
+    standings: Standings<'a>,
+    are_entitled: bool,
+    /// TRES-seconds.
+    in_all: f64,
     gaps: Gaps,
 }
 
@@ -103,6 +109,7 @@ impl Recomputation<'_> {
         let listing = self.listed.listing();
         let (row, link) = (&listing.rows[at], self.listed.links()[at]);
         let root = self.listed.is_root(at);
+        let claimed = self.claimed(at, root);
         ShareRow {
             kind: link.kind,
             parent: link.parent,
@@ -120,23 +127,24 @@ impl Recomputation<'_> {
             effective_usage: self.effective_usage(at, row, root),
             level_fs: self.level_fs(at, row),
             fs_factor: self.fs_factor(at, row),
-            entitled: self.entitled(at).0,
-            used_ratio: self.entitled(at).1,
+            entitled: claimed.entitled,
+            due: claimed.due,
+            used_ratio: claimed.used_ratio,
+            share_of_whole: claimed.share_of_whole,
+            place: claimed.place,
             grp_tres_mins: row.grp_tres_mins.clone(),
             grp_tres_raw: row.grp_tres_raw.clone(),
             tres_run_mins: row.tres_run_mins.clone(),
         }
     }
 
-    /// What it is entitled to, and used over that; unknown where its level is not listed whole.
-    fn entitled(&self, at: usize) -> (Figure, Figure) {
-        match &self.entitled {
-            None => (Figure::Blank, Figure::Blank),
-            Some(_) if self.listed.why_unknown(Column::NormShares, at).is_some() => {
-                (Figure::Unknown, Figure::Unknown)
-            }
-            Some(all) => all[at],
+    /// What a standing says of it; unknown where a level above it is not listed whole.
+    fn claimed(&self, at: usize, root: bool) -> Claimed {
+        if !self.listed.is_path_known(at) {
+            return Claimed::UNKNOWN;
         }
+        let compares = self.ranking.columns().entitled;
+        Claimed::of(&self.standings.of(index(at)), self.in_all, compares, root)
     }
 
     /// The computed number, or what is printed and the reason.

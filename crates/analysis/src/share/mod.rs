@@ -1,6 +1,6 @@
 //! Shares, usage and fair-share factors, in sshare's columns.
 //!
-//! [`from_site`] computes a report of a site that is wholly known. [`from_listing`] recomputes
+//! [`from_site`] computes a report of a site that is wholly known. [`from_listed`] recomputes
 //! what `sshare` printed from its RawShares and RawUsage, as far as its rows allow: where they do
 //! not, the printed number stays and a [`Gap`] says why.
 
@@ -9,7 +9,6 @@ mod at_pass;
 mod bounds;
 mod check;
 mod doubt;
-pub(crate) mod entitled;
 mod growth;
 mod listing;
 mod oblivious;
@@ -26,14 +25,13 @@ mod site;
 pub use agreement::{Agreement, Difference, Skipped, Verdict};
 pub use bounds::Charged;
 pub use check::check;
-pub use listing::{from_listing, from_listing_with, ranking_of, rates_accounts};
-pub use prefer_printed::prefer_printed;
+pub use listing::{Fractions, from_listed, ranking_of, rates_accounts};
 pub use select::{Select, select};
-pub(crate) use site::entitlement_of;
 pub use site::from_site;
 
 use fairtree::compat::Compat;
-use fairtree::fairshare::Ranking;
+use fairtree::engine::{Claim, Standing};
+use fairtree::fairshare::{Place, Ranking};
 use fairtree::tree::Shares;
 use fairtree_model::input::sshare::{Column, RowKind};
 
@@ -43,8 +41,8 @@ pub enum Figure {
     /// The association has none: FairShare of an account under Fair Tree, LevelFS of the root.
     #[default]
     Blank,
-    /// Computed by the engine; or after [`prefer_printed()`], where usage that was cut off after the point
-    /// leaves several numbers, the printed one of them.
+    /// Computed by the engine; or of [`Fractions::Printed`], where usage that was cut off after the
+    /// point leaves several numbers, the printed one of them.
     Computed(f64),
     /// Could not be computed; this is what the input says. A [`Gap`] tells why.
     Printed(f64),
@@ -97,11 +95,19 @@ pub struct ShareRow {
     pub level_fs: Figure,
     /// Fair-share factor, 0..=1.
     pub fs_factor: Figure,
-    /// What it is entitled to, TRES-seconds: its minutes, or its part of all that was used; blank
-    /// under rankings that do not compare with it.
+    /// The time that it is entitled to, TRES-seconds ([`Claim::Entitled`]); blank where that is not
+    /// known, and under rankings that do not compare with it.
     pub entitled: Figure,
-    /// What it used over that, from 0 up; blank where it is entitled to nothing.
+    /// What is due to it, TRES-seconds: the part of what was used that it has of the whole
+    /// ([`Claim::Due`]); blank under rankings that do not compare with it.
+    pub due: Figure,
+    /// What it used over what it is entitled to, or else over what is due, from 0 up; blank where it
+    /// is entitled to nothing.
     pub used_ratio: Figure,
+    /// Its part of the whole, 0..=1.
+    pub share_of_whole: Figure,
+    /// Its place among those that it competes with; `None` where that is not known.
+    pub place: Option<Place>,
     /// TRES-minutes that may be used, as `name=count,name=count`.
     pub grp_tres_mins: Option<String>,
     /// TRES-minutes that were used, in the same form.
@@ -142,6 +148,7 @@ impl ShareRow {
             Column::LevelFs => Some(self.level_fs),
             Column::FairShare => Some(self.fs_factor),
             Column::Entitled => Some(self.entitled),
+            Column::Due => Some(self.due),
             Column::UsedRatio => Some(self.used_ratio),
             _ => None,
         }
@@ -168,10 +175,64 @@ pub struct ShareReport {
     pub ranking: Ranking,
     /// Whose behaviour was followed.
     pub compat: Compat,
+    /// Whether associations are known to be entitled to a time.
+    pub are_entitled: bool,
     /// One row per association, in order, parents before children.
     pub rows: Vec<ShareRow>,
     /// What could not be computed. Empty for a site.
     pub gaps: Vec<Gap>,
     /// What the computation took for granted, one sentence each.
     pub assumptions: Vec<String>,
+}
+
+impl ShareReport {
+    /// The column of what use is compared with; `None`: the ranking does not compare them.
+    pub fn claim(&self) -> Option<Column> {
+        let compares = self.ranking.columns().entitled;
+        compares.then_some(match self.are_entitled {
+            true => Column::Entitled,
+            false => Column::Due,
+        })
+    }
+}
+
+/// What a row shows of a standing.
+#[derive(Clone, Copy, Debug)]
+struct Claimed {
+    entitled: Figure,
+    due: Figure,
+    used_ratio: Figure,
+    share_of_whole: Figure,
+    place: Option<Place>,
+}
+
+impl Claimed {
+    const UNKNOWN: Claimed = Claimed {
+        entitled: Figure::Unknown,
+        due: Figure::Unknown,
+        used_ratio: Figure::Unknown,
+        share_of_whole: Figure::Unknown,
+        place: None,
+    };
+
+    /// `compares`: the ranking compares use with it. Nothing competes with the root.
+    fn of(standing: &Standing, in_all: f64, compares: bool, root: bool) -> Claimed {
+        let shown = |value: Option<f64>| match value.filter(|_| compares && !root) {
+            Some(value) => Figure::Computed(value),
+            None => Figure::Blank,
+        };
+        Claimed {
+            entitled: shown(match standing.claim {
+                Claim::Entitled(secs) => Some(secs),
+                Claim::Due(_) => None,
+            }),
+            due: shown(Some(match standing.claim {
+                Claim::Entitled(_) => standing.share_of_whole * in_all,
+                Claim::Due(secs) => secs,
+            })),
+            used_ratio: shown(standing.ratio),
+            share_of_whole: Figure::Computed(standing.share_of_whole),
+            place: standing.place,
+        }
+    }
 }

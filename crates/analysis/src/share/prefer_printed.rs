@@ -1,11 +1,10 @@
 //! Numbers of usage that was cut off after the point: computed from whole TRES-seconds they are
 //! near what slurmctld has, which knows the fractions.
 
-use super::check::{DERIVED, check_with, forest, printed};
+use super::check::{DERIVED, check_with, printed};
 use super::{Figure, ShareReport};
-use fairtree_model::input::InputError;
-use fairtree_model::input::sshare::{Column, Listing, Printed};
-use fairtree_model::listed::MAX_GROWTH;
+use fairtree_model::input::sshare::{Column, Printed};
+use fairtree_model::listed::{Listed, MAX_GROWTH};
 
 /// Puts the printed number in the place of a computed one, wherever usage with these whole parts
 /// can have both: then the printed one is what the fractions make of it. A printed number that no
@@ -13,18 +12,15 @@ use fairtree_model::listed::MAX_GROWTH;
 ///
 /// What prints alike is left as it was computed, with all its digits. A printed rank becomes the
 /// fraction that it was rounded from.
-///
-/// # Errors
-/// As [`super::from_listing`].
-pub fn prefer_printed(listing: &Listing, report: &mut ShareReport) -> Result<(), InputError> {
-    let apart = check_with(listing, report, MAX_GROWTH)?.differences;
+pub(super) fn prefer_printed(listed: &Listed<'_>, report: &mut ShareReport) {
+    let listing = listed.listing();
+    let apart = check_with(listed, report, MAX_GROWTH).differences;
     let differs = |row: usize, column: Column| {
         let from = apart.partition_point(|difference| difference.row < row);
         let mut of_row = apart[from..].iter().take_while(|d| d.row == row);
         of_row.any(|difference| difference.column == column)
     };
-    let forest = forest(listing)?;
-    let places = report.ranking.places(&forest.tree) as f64;
+    let places = report.ranking.places(&listed.tree().tree) as f64;
     let ranked = report.ranking.is_ranked();
     for at in 0..report.rows.len() {
         if report.rows[at].root {
@@ -47,7 +43,6 @@ pub fn prefer_printed(listing: &Listing, report: &mut ShareReport) -> Result<(),
             report.rows[at].set_figure(column, Figure::Computed(value));
         }
     }
-    Ok(())
 }
 
 /// Whether a number prints so.

@@ -5,11 +5,10 @@ use super::at_pass::AtPass;
 use super::bounds::Bounds;
 use super::doubt::doubts;
 use super::ranks::{Arenas, rank_bounds};
-use super::{Figure, ShareReport, from_listing, order};
+use super::{Figure, ShareReport, order};
 use fairtree::fairshare::Ranking;
-use fairtree_model::input::InputError;
 use fairtree_model::input::sshare::{Column, Listing, RowKind};
-use fairtree_model::listed::ListedTree;
+use fairtree_model::listed::{Listed, ListedTree};
 
 /// The largest value that prints as 0 with six decimals: below the rank 1 of two million users.
 const NO_RANK: f64 = 1e-6;
@@ -17,12 +16,12 @@ const NO_RANK: f64 = 1e-6;
 /// Compares the printed factors with ranks, or where ranks are not known, with the order of level
 /// fairshare.
 pub(super) fn compare_ranks(
-    (listing, report): (&Listing, &ShareReport),
-    forest: &ListedTree,
+    (listed, report): (&Listed<'_>, &ShareReport),
     bounds: &Bounds,
     pass: &AtPass,
     agreement: &mut Agreement,
-) -> Result<(), InputError> {
+) {
+    let (listing, forest) = (listed.listing(), listed.tree());
     let unranked = unranked(listing, report);
     let difference = |row: usize| Difference {
         row,
@@ -37,15 +36,15 @@ pub(super) fn compare_ranks(
         .extend(unranked.iter().copied().map(difference));
     let arenas = Arenas::new(forest, report.ranking);
     if !unranked.is_empty() {
-        let next = next_pass(listing, report)?;
+        let next = next_pass(listed, report);
         let arenas = arenas.without(forest, &unranked);
         if let Some(next) = next.filter(|_| are_ranks(listing, &unranked, arenas.places())) {
             among_ranked(listing, report, forest, (bounds, &arenas), agreement);
             agreement.next = next;
-            return Ok(());
+            return;
         }
         compare_order(listing, forest, (bounds, &arenas), &unranked, agreement);
-        return Ok(());
+        return;
     }
     let ranked = report
         .rows
@@ -61,7 +60,6 @@ pub(super) fn compare_ranks(
         ),
         false => compare_order(listing, forest, (bounds, &arenas), &[], agreement),
     }
-    Ok(())
 }
 
 /// The users whose printed factor is 0, ascending.
@@ -76,32 +74,26 @@ fn unranked(listing: &Listing, report: &ShareReport) -> Vec<usize> {
 
 /// The factors of the next pass that are not those printed, the highest first; `None`: not all
 /// users are listed.
-fn next_pass(
-    listing: &Listing,
-    report: &ShareReport,
-) -> Result<Option<Vec<(usize, f64)>>, InputError> {
-    if report.ranking != Ranking::FAIR_TREE {
-        return Ok(None);
+fn next_pass(listed: &Listed<'_>, report: &ShareReport) -> Option<Vec<(usize, f64)>> {
+    if report.ranking != Ranking::FAIR_TREE || !listed.has_all_users() {
+        return None;
     }
-    let mut unprinted = listing.clone();
-    for row in &mut unprinted.rows {
-        row.fs_factor = None;
-    }
-    let next = from_listing(&unprinted, report.ranking, report.compat)?;
+    let next = listed.tree().compute(report.ranking, report.compat);
     let mut changed = Vec::new();
-    for (at, row) in next.rows.iter().enumerate() {
-        let Some(printed) = listing.rows[at].fs_factor else {
+    for (at, row) in listed.listing().rows.iter().enumerate() {
+        let Some(printed) = row.fs_factor else {
             continue;
         };
-        let Figure::Computed(factor) = row.fs_factor else {
-            return Ok(None);
-        };
+        if !listed.has_fs_factor(at) {
+            return None;
+        }
+        let factor = next[at].fs_factor.unwrap_or(0.0);
         if factor < printed.low || factor > printed.high {
             changed.push((at, factor));
         }
     }
     changed.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ok(Some(changed))
+    Some(changed)
 }
 
 /// Returns true if all factors, except those of `unranked`, are ranks among `places` users, the best

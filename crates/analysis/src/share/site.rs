@@ -1,39 +1,31 @@
 //! The report of a site that is wholly known.
 
 use super::listing::{ROOT_EFFECTIVE_USAGE, root_norm_shares};
-use super::{Figure, ShareReport, ShareRow, entitled};
+use super::{Claimed, Figure, ShareReport, ShareRow};
 use fairtree::compat::Compat;
+use fairtree::engine::Standings;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{Entitlement, Ranking};
+use fairtree::fairshare::{Ranking, compute_again};
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
-use fairtree_model::cluster::entitlement;
 use fairtree_model::input::site::Site;
 use fairtree_model::input::sshare::RowKind;
-
-/// What the associations of a site are entitled to.
-pub(crate) fn entitlement_of(site: &Site) -> Entitlement {
-    let find = |name: &str| {
-        let mut rows = site.rows.iter();
-        let is = |row: &fairtree_model::input::site::SiteRow| {
-            row.user.is_none() && row.account.eq_ignore_ascii_case(name)
-        };
-        rows.position(is).map(AssocIndex::new)
-    };
-    entitlement(&site.config.accounts, find)
-}
 
 /// Computes the report of a site, with another ranking or compatibility than its settings' if
 /// asked for.
 pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
-    let entitlement = entitlement_of(site);
-    let raw = site.ledger.raw();
-    let computed = entitled::computed(ranking, compat, &entitlement, &site.tree, raw);
-    let entitled = entitled::figures(ranking, &entitlement, &site.tree, raw);
+    let (tree, raw, entitlement) = (&site.tree, site.ledger.raw(), site.entitlement());
+    let by = (ranking, &entitlement);
+    let computed = compute_again(by, compat, tree, raw, Vec::new());
+    let standings = Standings::new(by, tree, &computed).with_places(by, compat, raw);
+    let in_all = tree.root().map_or(0.0, |root| raw[root.get()].to_f64());
+    let compares = ranking.columns().entitled;
     let row = |(at, row): (usize, &fairtree_model::input::site::SiteRow)| {
         let assoc = site.tree.rows()[at];
         let parent = site.tree.parent(AssocIndex::new(at));
         let root = parent.is_none();
         let figures = &computed[at];
+        let standing = standings.of(AssocIndex::new(at));
+        let claimed = Claimed::of(&standing, in_all, compares, root);
         // sshare leaves LevelFS of `parent` blank.
         let level_fs = figures.level_fs.filter(|_| assoc.shares != Shares::Parent);
         ShareRow {
@@ -69,8 +61,11 @@ pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
             }),
             level_fs: level_fs.map_or(Figure::Blank, |fs| Figure::Computed(Extended::to_f64(fs))),
             fs_factor: figures.fs_factor.map_or(Figure::Blank, Figure::Computed),
-            entitled: entitled.as_ref().map_or(Figure::Blank, |all| all[at].0),
-            used_ratio: entitled.as_ref().map_or(Figure::Blank, |all| all[at].1),
+            entitled: claimed.entitled,
+            due: claimed.due,
+            used_ratio: claimed.used_ratio,
+            share_of_whole: claimed.share_of_whole,
+            place: claimed.place,
             grp_tres_mins: row.grp_tres_mins.clone(),
             grp_tres_raw: row.grp_tres_raw.clone(),
             tres_run_mins: row.tres_run_mins.clone(),
@@ -80,6 +75,7 @@ pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
         source: site.file.clone(),
         ranking,
         compat,
+        are_entitled: standings.are_entitled(),
         rows: site.rows.iter().enumerate().map(row).collect(),
         gaps: Vec::new(),
         assumptions: site.assumptions.clone(),

@@ -68,7 +68,8 @@ impl AssocMove {
     pub fn places(&self) -> u64 {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) if self.moves != Move::Moved => {
-                before.place.abs_diff(after.place)
+                let places = before.place.zip(after.place);
+                places.map_or(0, |(before, after)| before.abs_diff(after))
             }
             _ => 0,
         }
@@ -201,10 +202,14 @@ fn row(
 ) -> AssocMove {
     let index = AssocIndex::new(at);
     let is_user = cluster.is_user(index);
-    let place = |side: &Option<Standing>| side.as_ref().map(|side| side.place);
     let moves = match (&before, &after) {
         (Some(before), Some(after)) if !is_user && before.parent != after.parent => Move::Moved,
-        _ => Move::of(place(&before), place(&after)),
+        // One that competes on one side alone has no place to move from, or to.
+        (Some(before), Some(after)) => match before.place.zip(after.place) {
+            Some((before, after)) => Move::of(Some(before), Some(after)),
+            None => Move::Stays,
+        },
+        (before, after) => Move::of(before.as_ref().map(|_| 0), after.as_ref().map(|_| 0)),
     };
     AssocMove {
         is_user,

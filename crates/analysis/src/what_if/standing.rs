@@ -1,14 +1,12 @@
 //! Where everybody stands at one moment: accounts, users, jobs.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use fairtree::extended::Extended;
-use fairtree::fairshare::Comparison;
+use fairtree::engine::Claim;
 use fairtree::priority::{Index, Job, Priced, Pricer, PriorityError};
-use fairtree::tree::{AssocIndex, AssocKind};
+use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 
 /// An account or a user at one moment.
@@ -16,17 +14,26 @@ use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 pub struct Standing {
     /// The account above.
     pub parent: String,
-    /// Among its siblings (an account), or among all users: 1 is the first, equals share theirs.
-    pub place: u64,
-    /// How many places there are.
+    /// Among those that it competes with ([`Ranking::contest`](fairtree::fairshare::Ranking::contest)):
+    /// 1 is the first, equals share theirs; `None`: it does not compete.
+    pub place: Option<u64>,
+    /// How many places there are; 0 without one.
     pub of: u64,
     /// Raw shares; `None`: those of its parent, which JSON says in the word `parent`.
     #[serde(serialize_with = "shares_word")]
     pub raw_shares: Option<u32>,
     /// Normalised shares, 0..=1.
     pub norm_shares: f64,
+    /// Its part of the whole, 0..=1.
+    pub share_of_whole: f64,
     /// TRES-seconds.
     pub raw_usage: f64,
+    /// TRES-seconds that it is entitled to; `None`: not known, `due` counts.
+    pub entitled: Option<f64>,
+    /// TRES-seconds that are due to it of what was used; `None`: it is entitled to a time.
+    pub due: Option<f64>,
+    /// Used over one of these; `None`: it is entitled to nothing.
+    pub used_ratio: Option<f64>,
     /// Effective usage, from 0 up.
     pub effective_usage: f64,
     /// Level fairshare, 0..=infinity; `None` outside Fair Tree and for accounts that stand aside.
@@ -111,74 +118,32 @@ pub(super) struct Entry {
 
 /// The standings of all associations, by position; `None` for the root.
 pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<Standing>> {
-    let places = places(cluster);
+    let standings = cluster.standings();
     let standing = |at: usize| {
         let index = AssocIndex::new(at);
         let parent = cluster.tree.parent(index)?;
-        let found = &cluster.fairshare[at];
-        let (place, of) = places[at];
+        let (found, standing) = (&cluster.fairshare[at], standings.of(index));
+        let (entitled, due) = match standing.claim {
+            Claim::Entitled(secs) => (Some(secs), None),
+            Claim::Due(secs) => (None, Some(secs)),
+        };
         Some(Standing {
             parent: cluster.name(parent).account.clone(),
-            place,
-            of,
+            place: standing.place.map(|place| place.place),
+            of: standing.place.map_or(0, |place| place.of),
             raw_shares: cluster.tree.rows()[at].shares.raw(),
             norm_shares: found.norm_shares,
-            raw_usage: found.raw_usage.to_f64(),
+            share_of_whole: standing.share_of_whole,
+            raw_usage: standing.used,
+            entitled,
+            due,
+            used_ratio: standing.ratio,
             effective_usage: found.effective_usage.to_f64(),
-            level_fs: found.level_fs.map(Extended::to_f64),
-            fs_factor: found.fs_factor,
+            level_fs: standing.level_fs,
+            fs_factor: standing.fs_factor,
         })
     };
     (0..cluster.tree.len()).map(standing).collect()
-}
-
-/// Place and number of places of each association.
-fn places(cluster: &Cluster) -> Vec<(u64, u64)> {
-    let tree = &cluster.tree;
-    let mut places = vec![(1, 1); tree.len()];
-    let factor = |index: AssocIndex| cluster.fairshare[index.get()].fs_factor.unwrap_or(0.0);
-    let users: Vec<AssocIndex> = all(cluster)
-        .filter(|index| cluster.is_user(*index))
-        .collect();
-    rank(&users, &mut places, &|a, b| factor(a).total_cmp(&factor(b)));
-    let comparison = cluster.config.ranking().comparison();
-    let level_fs = |index: AssocIndex| cluster.fairshare[index.get()].level_fs;
-    let order = |a: AssocIndex, b: AssocIndex| match comparison {
-        Comparison::Level => level_fs(a).cmp(&level_fs(b)),
-        Comparison::Factor => factor(a).total_cmp(&factor(b)),
-    };
-    let mut levels: HashMap<AssocIndex, Vec<AssocIndex>> = HashMap::new();
-    for index in all(cluster) {
-        let is_account = tree.rows()[index.get()].kind == AssocKind::Account;
-        if let (true, Some(parent)) = (is_account, tree.parent(index)) {
-            levels.entry(parent).or_default().push(index);
-        }
-    }
-    for level in levels.values() {
-        rank(level, &mut places, &order);
-    }
-    places
-}
-
-fn all(cluster: &Cluster) -> impl Iterator<Item = AssocIndex> {
-    (0..cluster.tree.len()).map(AssocIndex::new)
-}
-
-/// Gives each of `members` its place, the greatest the first.
-fn rank(
-    members: &[AssocIndex],
-    places: &mut [(u64, u64)],
-    order: &dyn Fn(AssocIndex, AssocIndex) -> Ordering,
-) {
-    let mut sorted = members.to_vec();
-    sorted.sort_by(|a, b| order(*b, *a));
-    let mut place = 1;
-    for (at, index) in sorted.iter().enumerate() {
-        if at > 0 && order(sorted[at - 1], *index).is_ne() {
-            place = at as u64 + 1;
-        }
-        places[index.get()] = (place, members.len() as u64);
-    }
 }
 
 /// The queue: an entry for each way to run each job that waits.

@@ -18,6 +18,7 @@ const PAGES: [(&str, &str, &[&str]); 13] = [
             "share --json --from week",
             "share --json site.toml",
             "share --json --policy policy.toml site.toml",
+            "share --json examples/hubs.toml",
             "sed '/^root/d' monday.sshare | fairtree share --json",
             "sshare -a -l | fairtree share --json",
         ],

@@ -32,7 +32,7 @@ pub use find::{FindError, JobName};
 pub use jobs::runs;
 pub use load::Load;
 pub use names::{AssocName, Names, Numbered};
-pub use policy::{entitlement, usage_models};
+pub use policy::{capacity, entitlement, usage_models};
 pub use tables::{RowAt, Shown, Tables, pass_time};
 pub use tres::{billing_weights, kinds};
 

@@ -2,22 +2,49 @@
 
 use std::collections::HashMap;
 
-use fairtree::compat::Compat;
-use fairtree::config::{AccountPolicy, Config, ConfigError, PolicyFile, UsageModel};
-use fairtree::engine;
-use fairtree::fairshare::{AssocFairshare, Entitlement, compute_entitled};
+use fairtree::config::{Config, ConfigError, PolicyFile, Scope, UsageModel};
+use fairtree::engine::Standings;
+use fairtree::fairshare::{AssocFairshare, Entitlement, compute_again};
 use fairtree::tree::{AssocIndex, Tree};
 
 use super::Cluster;
+use crate::input::slurm::node::Nodes;
 
-/// What associations are entitled to by the minutes of a policy; where no account has any, their
-/// shares. `find`: the association of an account, in any case of letters.
+/// What associations are entitled to: by the minutes of a policy; without any, by their fractions of
+/// what the machines give in the window. Where that is not known, by shares alone.
+///
+/// `capacity`: billing TRES of the machines. `find`: the association of an account, in any case of
+/// letters.
 pub fn entitlement(
-    accounts: &[AccountPolicy],
+    config: &Config,
+    capacity: Option<u32>,
+    tree: &Tree,
     find: impl Fn(&str) -> Option<AssocIndex>,
 ) -> Entitlement {
-    let given = accounts.iter();
-    Entitlement::by_minutes(given.filter_map(|row| Some((find(&row.account), row.minutes?))))
+    if config.accounts.iter().any(|row| row.minutes.is_some()) {
+        let rows = config.accounts.iter().map(|row| (row, find(&row.account)));
+        return Entitlement::of_policy(config.usage(), tree, rows);
+    }
+    // The machines of other clusters are not known.
+    let capacity = capacity.filter(|_| config.scope() == Scope::Cluster);
+    let plans = config.accounts.iter().any(|row| row.plan.is_some());
+    match (config.usage(), capacity) {
+        (UsageModel::Window { length_secs }, Some(capacity)) if !plans => {
+            Entitlement::new(u64::from(capacity) * u64::from(length_secs))
+        }
+        _ => Entitlement::SHARES,
+    }
+}
+
+/// Billing TRES of machines: their CPUs, which are what is billed where no partition has weights of
+/// its own, or where only their number is known that. `None`: not known.
+pub fn capacity(nodes: Nodes, any_weights: bool) -> Option<u32> {
+    let of = if nodes.cpus > 0 {
+        nodes.cpus
+    } else {
+        nodes.nodes
+    };
+    (of > 0 && !any_weights).then_some(of)
 }
 
 /// The usage model of each association: the plan of the nearest account that has one, or else
@@ -43,12 +70,6 @@ pub fn usage_models(
 }
 
 impl Cluster {
-    /// Whether accounts have minutes that the ranking looks at.
-    pub fn counts_minutes(&self) -> bool {
-        let any = self.config.accounts.iter().any(|row| row.minutes.is_some());
-        any && self.config.ranking().columns().entitled
-    }
-
     /// The association of an account, in any case of letters.
     pub fn account(&self, name: &str) -> Option<AssocIndex> {
         let is = |at: &AssocIndex| {
@@ -59,7 +80,24 @@ impl Cluster {
 
     /// What associations are entitled to.
     pub fn entitlement(&self) -> Entitlement {
-        entitlement(&self.config.accounts, |name| self.account(name))
+        let nodes = Nodes {
+            nodes: self.tables.cluster_nodes,
+            cpus: self.tables.cluster_cpus,
+        };
+        let mut partitions = self.partitions.iter();
+        let any_weights = partitions.any(|partition| partition.billing_weights.is_some());
+        let capacity = capacity(nodes, any_weights);
+        entitlement(&self.config, capacity, &self.tree, |name| {
+            self.account(name)
+        })
+    }
+
+    /// The standings of all associations, with places.
+    pub fn standings(&self) -> Standings<'_> {
+        let entitlement = self.entitlement();
+        let ranking = (self.config.ranking(), &entitlement);
+        let standings = Standings::new(ranking, &self.tree, &self.fairshare);
+        standings.with_places(ranking, self.config.compat, self.ledger.raw())
     }
 
     /// Follows a policy file instead of the policy that the site has.
@@ -70,6 +108,7 @@ impl Cluster {
     pub fn follow_policy(&mut self, file: &PolicyFile) -> Result<(), ConfigError> {
         let config = self.config.clone().under_policy(file)?;
         file.check_accounts(|name| self.account(name).is_some())?;
+        config.check_minutes(&self.tree, |name| self.account(name))?;
         self.set_config(config)?;
         self.rank();
         Ok(())
@@ -101,13 +140,9 @@ impl Cluster {
     }
 
     pub(super) fn ranked(&self) -> Vec<AssocFairshare> {
-        let (config, tree): (_, &Tree) = (&self.config, &self.tree);
-        match self.counts_minutes() && config.compat == Compat::Documented {
-            true => {
-                let entitlement = self.entitlement();
-                compute_entitled(config.ranking(), &entitlement, tree, self.ledger.raw())
-            }
-            false => engine::rank(config, tree, &self.ledger),
-        }
+        let entitlement = self.entitlement();
+        let ranking = (self.config.ranking(), &entitlement);
+        let raw = self.ledger.raw();
+        compute_again(ranking, self.config.compat, &self.tree, raw, Vec::new())
     }
 }

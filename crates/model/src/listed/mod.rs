@@ -12,12 +12,12 @@ pub use level::MAX_GROWTH;
 pub use tree::ListedTree;
 
 use crate::cluster::AssocName;
-use crate::input::sshare::{Column, Link, Listing, RowKind, links};
+use crate::input::sshare::{Column, Link, Listing, RowKind, SshareRow, links};
 use crate::input::{InputError, Problem};
 use fairtree::config::Config;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{EffectiveUsage, Ranking, Whole};
-use fairtree::tree::{Assoc, AssocId, AssocKind, Shares, Tree};
+use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::Ledger;
 use level::Levels;
 
@@ -29,8 +29,10 @@ pub struct Listed<'a> {
     links: Vec<Link>,
     tree: ListedTree,
     levels: Levels,
-    /// Why the order of all users is not known.
+    /// Why the rows do not give the order of all users.
     ranks: Option<String>,
+    /// Why the printed factors are not ranks of these users.
+    factors: Option<String>,
     /// By row: why some level above it is not whole.
     path: Vec<Option<String>>,
 }
@@ -58,7 +60,8 @@ impl<'a> Listed<'a> {
         })?;
         let levels = Levels::new(listing, &tree, ranking);
         Ok(Listed {
-            ranks: ranks::why_not(listing, &links, &tree, &levels, ranking),
+            ranks: ranks::why_not(listing, &links, &tree, &levels),
+            factors: ranks::why_foreign(listing, &tree, ranking),
             path: path_whys(&tree, &levels),
             listing,
             ranking,
@@ -81,6 +84,36 @@ impl<'a> Listed<'a> {
     /// The rows as one tree.
     pub fn tree(&self) -> &ListedTree {
         &self.tree
+    }
+
+    /// How factors are made.
+    pub fn ranking(&self) -> Ranking {
+        self.ranking
+    }
+
+    /// The association of an account, in any case of letters.
+    pub fn account(&self, name: &str) -> Option<AssocIndex> {
+        let is = |(row, link): (&SshareRow, &Link)| {
+            let account = row.account.as_deref().unwrap_or_default();
+            link.kind == RowKind::Account && account.eq_ignore_ascii_case(name)
+        };
+        let mut rows = self.listing.rows.iter().zip(&self.links);
+        rows.position(is).map(AssocIndex::new)
+    }
+
+    /// Whether the order of all users follows from what is listed.
+    pub fn is_order_known(&self) -> bool {
+        self.has_all_users() && self.factors.is_none()
+    }
+
+    /// Returns true if the order of all users follows from the rows, whatever factors they print.
+    pub fn has_all_users(&self) -> bool {
+        self.ranks.is_none()
+    }
+
+    /// Whether all levels from the root down to a row are listed whole.
+    pub fn is_path_known(&self, row: usize) -> bool {
+        self.path[row].is_none()
     }
 
     /// Whether a row is the root's.
@@ -177,7 +210,7 @@ impl<'a> Listed<'a> {
         if !self.has_fs_factor(at) {
             None
         } else if self.ranking.is_ranked() {
-            self.ranks.clone()
+            self.ranks.clone().or_else(|| self.factors.clone())
         } else if self.is_root(at) {
             self.why_no_whole_tree()
         } else {

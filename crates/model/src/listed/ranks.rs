@@ -5,15 +5,15 @@ use super::tree::ListedTree;
 use crate::input::sshare::{Column, Link, Listing, RowKind};
 use fairtree::fairshare::Ranking;
 
+const RANKS: &str = "ranks count all users of the cluster";
+
 /// Why the rank of every user cannot be known from the rows; `None` where it can.
 pub(super) fn why_not(
     listing: &Listing,
     links: &[Link],
     forest: &ListedTree,
     levels: &Levels,
-    ranking: Ranking,
 ) -> Option<String> {
-    const RANKS: &str = "ranks count all users of the cluster";
     for column in [Column::RawShares, Column::RawUsage] {
         if !listing.has(column) {
             return Some(format!("{} is not among the columns", column.name()));
@@ -34,11 +34,17 @@ pub(super) fn why_not(
     if let Some(why) = levels.first() {
         return Some(format!("{RANKS}, but {why}"));
     }
-    if let Some(accounts) = unlisted(listing, links) {
-        return Some(format!(
-            "{RANKS}, and those of {accounts} are not listed: run sshare with -a"
-        ));
-    }
+    unlisted(listing, links).map(|accounts| {
+        format!("{RANKS}, and those of {accounts} are not listed: run sshare with -a")
+    })
+}
+
+/// Why the printed factors are not ranks among the rows; `None` where they are.
+pub(super) fn why_foreign(
+    listing: &Listing,
+    forest: &ListedTree,
+    ranking: Ranking,
+) -> Option<String> {
     let places = ranking.places(&forest.tree);
     foreign_rank(listing, places).map(|row| {
         let who = match ranking.level() {

@@ -43,8 +43,8 @@ pub struct Node {
     pub usage: Option<f64>,
     /// Fair-share factor.
     pub fs_factor: Option<f64>,
-    /// What its shares promise of the whole, 0..=1: the product of its part among its siblings and
-    /// of those of the accounts above. Users with `parent` count as the mean of their siblings.
+    /// Its share of the whole, 0..=1, among those that are shown. Users with `parent` count as the
+    /// mean of their siblings.
     pub due: f64,
     /// What it used of the whole, 0..=1.
     pub used: f64,
@@ -200,19 +200,31 @@ fn drawn_alone(report: &ShareReport, shown: &[usize], most: usize) -> Vec<bool> 
     alone
 }
 
-/// What each row's shares promise of the whole.
+/// What each row may claim of the whole: its share of that, or where a level does not tell these, raw
+/// shares among its siblings.
 fn due_of(rows: &[ShareRow]) -> Vec<f64> {
-    // By row of the account above, the last entry for rows without one: sum and number of shares.
+    // By row of the account above, the last entry for rows without one.
     let slot = |row: &ShareRow| row.parent.unwrap_or(rows.len());
+    let mut known = vec![true; rows.len() + 1];
+    for row in rows {
+        let counts = matches!(row.raw_shares, Some(Shares::Raw(_)));
+        known[slot(row)] &= !counts || row.share_of_whole.value().is_some();
+    }
+    let own = |row: &ShareRow| match row.raw_shares {
+        Some(Shares::Raw(_)) if known[slot(row)] => row.share_of_whole.value(),
+        Some(Shares::Raw(shares)) => Some(f64::from(shares)),
+        Some(Shares::Parent) | None => None,
+    };
+    // Sum and number of those with shares of their own, and the number of the others.
     let mut levels = vec![(0.0, 0.0, 0.0); rows.len() + 1];
     for row in rows {
         let level = &mut levels[slot(row)];
-        match row.raw_shares {
-            Some(Shares::Raw(shares)) => {
-                level.0 += f64::from(shares);
+        match own(row) {
+            Some(share) => {
+                level.0 += share;
                 level.1 += 1.0;
             }
-            _ => level.2 += 1.0,
+            None => level.2 += 1.0,
         }
     }
     let mut due = vec![0.0; rows.len()];
@@ -223,13 +235,13 @@ fn due_of(rows: &[ShareRow]) -> Vec<f64> {
         } else {
             1.0
         };
-        let own = match row.raw_shares {
-            Some(Shares::Raw(shares)) => f64::from(shares),
-            _ => mean,
-        };
         let all = sum + others * mean;
         let above = row.parent.map_or(1.0, |above| due[above]);
-        due[at] = if all > 0.0 { above * own / all } else { 0.0 };
+        due[at] = if all > 0.0 {
+            above * own(row).unwrap_or(mean) / all
+        } else {
+            0.0
+        };
     }
     due
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::columns::Columns;
 use crate::figures::{arrow, percent};
+use crate::what_if::assoc_place;
 use fairtree_analysis::cost::{Cost, Effect, UsageDecay};
 use fairtree_analysis::what_if::Standing;
 use fairtree_model::c_format;
@@ -129,11 +130,7 @@ fn row(effect: &Effect) -> [String; 7] {
     };
     [
         effect.name.clone(),
-        format!(
-            "{} of {}",
-            both(&|side| side.place.to_string()),
-            effect.with.of
-        ),
+        assoc_place(Some(&effect.without), Some(&effect.with)),
         both(&|side| side.fs_factor.map_or(String::new(), c_format::f)),
         both(&|side| side.level_fs.map_or(String::new(), c_format::f)),
         percent(effect.with.norm_shares),

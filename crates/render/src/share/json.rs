@@ -95,7 +95,12 @@ struct RowOf<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     entitled: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    due: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     used_ratio: Option<Number>,
+    share_of_whole: Option<Number>,
+    place: Option<u64>,
+    places: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_computed: Vec<&'static str>,
     grp_tres_mins: Option<&'a str>,
@@ -164,7 +169,11 @@ impl<'a> RowOf<'a> {
             level_fs: number(row.level_fs),
             fs_factor: number(row.fs_factor),
             entitled: number(row.entitled),
+            due: number(row.due),
             used_ratio: number(row.used_ratio),
+            share_of_whole: number(row.share_of_whole),
+            place: row.place.map(|place| place.place),
+            places: row.place.map(|place| place.of),
             not_computed: figures.into_iter().filter_map(not_computed).collect(),
             grp_tres_mins: row.grp_tres_mins.as_deref(),
             grp_tres_raw: row.grp_tres_raw.as_deref(),

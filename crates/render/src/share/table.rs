@@ -225,6 +225,7 @@ fn cell<'a>(report: &ShareReport, row: &'a ShareRow, column: Column, depth: usiz
         | Column::LevelFs
         | Column::FairShare
         | Column::Entitled
+        | Column::Due
         | Column::UsedRatio => Cell::Blank,
     }
 }

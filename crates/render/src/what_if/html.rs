@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::text::{queue_place, shares, summary};
+use super::text::{assoc_place, queue_place, shares, summary};
 use crate::figures::{arrow, percent};
 use crate::page_policy::page_policy;
 use fairtree_analysis::what_if::{
@@ -118,7 +118,7 @@ fn association(row: &AssocMove) -> Drawn {
             .fs_factor
             .or(side.level_fs)
             .map_or(String::new(), c_format::f);
-        Some((side.place, figure))
+        Some((side.place?, figure))
     };
     // On its new level a moved account has no place before.
     let before = row.before.as_ref().filter(|_| row.moves != Move::Moved);
@@ -260,7 +260,7 @@ fn associations(out: &mut impl Write, rows: &[AssocMove]) -> io::Result<()> {
             "<tr class=\"{}\"><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
             class(row.moves),
             escaped(&row.name),
-            both(&|side| side.place.to_string()),
+            escaped(&assoc_place(before, after)),
             both(&|side| side.fs_factor.map_or(String::new(), c_format::f)),
             both(&|side| side.level_fs.map_or(String::new(), c_format::f)),
             both(&|side| shares(side.raw_shares)),

@@ -6,4 +6,5 @@ mod text;
 
 pub use html::to_html;
 pub use json::{SCHEMA, to_json};
+pub(crate) use text::assoc_place;
 pub use text::{Shown, write};

@@ -119,7 +119,10 @@ fn write_associations(
         levels.entry(row.parent()).or_insert(next);
     }
     let are_accounts = rows.iter().all(|row| !row.is_user);
-    let place = |side: &Option<Standing>| side.as_ref().map_or(u64::MAX, |side| side.place);
+    let place = |side: &Option<Standing>| {
+        let place = side.as_ref().and_then(|side| side.place);
+        place.unwrap_or(u64::MAX)
+    };
     let order = |at: usize| {
         let row = &rows[at];
         let level = are_accounts.then(|| levels[row.parent()]);
@@ -145,11 +148,10 @@ fn write_associations(
         let (before, after) = (row.before.as_ref(), row.after.as_ref());
         let both =
             |figure: &dyn Fn(&Standing) -> String| arrow(before.map(figure), after.map(figure));
-        let of = after.or(before).map_or(0, |side| side.of);
         columns.push([
             row.name.clone(),
             below(row),
-            format!("{} of {of}", both(&|side| side.place.to_string())),
+            assoc_place(before, after),
             sign(row.moves, row.places()),
             both(&|side| side.fs_factor.map_or(String::new(), c_format::f)),
             both(&|side| side.level_fs.map_or(String::new(), c_format::f)),
@@ -160,6 +162,16 @@ fn write_associations(
     }
     columns.write(out, shown.width)?;
     write_left_out(out, left_out)
+}
+
+/// `3 -> 1 of 6`; nothing where it does not compete.
+pub(crate) fn assoc_place(before: Option<&Standing>, after: Option<&Standing>) -> String {
+    let own = |side: &Standing| side.place.map_or(String::new(), |place| place.to_string());
+    let places = arrow(before.map(own), after.map(own));
+    match after.or(before).map_or(0, |side| side.of) {
+        0 => places,
+        of => format!("{places} of {of}"),
+    }
 }
 
 /// The accounts above an account before and after; nothing for a user, whose name tells it.

@@ -6,7 +6,7 @@ use crate::common::Site;
 use fairtree::config::Config;
 use fairtree::engine;
 use fairtree::extended::Extended;
-use fairtree::fairshare::AssocFairshare;
+use fairtree::fairshare::{AssocFairshare, Entitlement};
 use fairtree::priority::{AssocFactors, Index, Job, JobTables};
 use fairtree::tree::{AssocIndex, Tree};
 use fairtree::usage::Ledger;
@@ -24,6 +24,7 @@ pub struct Stage {
     pub names: Vec<String>,
     pub tree: Tree,
     pub ledger: Ledger,
+    pub entitlement: Entitlement,
     pub fairshare: Vec<AssocFairshare>,
     pub tables: JobTables,
     pub load: Vec<Load>,
@@ -45,6 +46,7 @@ impl Stage {
             names: small.names.clone(),
             tree: small.tree.clone(),
             ledger,
+            entitlement: Entitlement::SHARES,
             fairshare,
             tables: site,
             load: Vec::new(),
@@ -56,6 +58,7 @@ impl Stage {
             config: &self.config,
             tree: &self.tree,
             ledger: &self.ledger,
+            entitlement: &self.entitlement,
             fairshare: &self.fairshare,
             tables: &self.tables,
             load: &self.load,

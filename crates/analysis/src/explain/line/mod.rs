@@ -83,10 +83,12 @@ pub struct NodeStanding {
     pub jobs_before: usize,
     /// What these are expected to use (`interleaved`), TRES-seconds.
     pub expected_before: f64,
-    /// What it is entitled to, TRES-seconds: its minutes, or its part of all that is used and that
-    /// running jobs are expected to use (where that is nothing: that waiting jobs are).
-    pub entitled: f64,
-    /// The sum of the uses over what it is entitled to: the lowest comes first. `None`: entitled to nothing.
+    /// TRES-seconds that it is entitled to; `None`: not known, `due` counts.
+    pub entitled: Option<f64>,
+    /// TRES-seconds that are due to it: its part of all that is used and that running jobs are expected
+    /// to use (where that is nothing: that waiting jobs are). `None`: it is entitled to a time.
+    pub due: Option<f64>,
+    /// The sum of the uses over one of these: the lowest comes first. `None`: entitled to nothing.
     pub ratio: Option<f64>,
 }
 

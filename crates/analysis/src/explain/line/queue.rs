@@ -31,7 +31,7 @@ pub struct OrderedQueue<'a> {
     /// Positions among these, first to last.
     pub(super) order: Vec<u32>,
     places: Vec<u32>,
-    /// Stands for what shares are parts of, TRES-seconds; `None`: minutes count.
+    /// What shares are parts of, TRES-seconds; `None`: associations are entitled to a time.
     pub(super) whole: Option<f64>,
 }
 
@@ -184,17 +184,18 @@ impl<'a> OrderedQueue<'a> {
         let node = at.map(|at| self.nodes[at]).unwrap_or_default();
         let running = at.map_or(0, |at| self.running[at]);
         let part = node.entitled.to_f64();
-        let entitled = match self.whole {
+        let (entitled, due) = match self.whole {
             // Entitlement::SHARES are parts of one TRES-second.
-            Some(whole) => part / UNITS * whole,
-            None => part / UNITS,
+            Some(whole) => (None, Some(part / UNITS * whole)),
+            None => (Some(part / UNITS), None),
         };
+        let claim = entitled.or(due).unwrap_or(0.0);
         let spent = node.used.saturating_add(rival.expected_before) as f64 / UNITS;
         let ratio = match (part == 0.0, spent == 0.0) {
             (true, _) => None,
             (false, true) => Some(0.0),
             // Nothing used by any, yet an order that counts nothing else: not reached.
-            (false, false) => (entitled > 0.0).then(|| spent / entitled),
+            (false, false) => (claim > 0.0).then(|| spent / claim),
         };
         NodeStanding {
             name: at
@@ -205,6 +206,7 @@ impl<'a> OrderedQueue<'a> {
             jobs_before: rival.jobs_before,
             expected_before: rival.expected_before as f64 / UNITS,
             entitled,
+            due,
             ratio,
         }
     }

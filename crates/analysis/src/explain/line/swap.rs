@@ -145,7 +145,7 @@ fn shares(
     assoc: AssocIndex,
     other: AssocIndex,
 ) -> Option<(u32, Vec<(u32, u64)>)> {
-    let tree = &queue.cluster.tree;
+    let (tree, entitlement) = (&queue.cluster.tree, queue.cluster.entitlement());
     let Shares::Raw(raw) = tree.rows()[assoc.get()].shares else {
         return None;
     };
@@ -154,9 +154,11 @@ fn shares(
         return None;
     }
     let nodes = (0..).zip(&queue.assocs);
-    let siblings = nodes.filter_map(|(node, at)| match tree.rows()[(*at)?.get()].shares {
-        Shares::Raw(raw) if tree.fs_parent((*at)?) == Some(parent) => Some((node, raw.into())),
-        _ => None,
+    let siblings = nodes.filter_map(|(node, at)| {
+        let at = (*at)?;
+        let is = tree.fs_parent(at) == Some(parent) && entitlement.seconds(at).is_none();
+        let raw = tree.rows()[at.get()].shares.raw().filter(|_| is)?;
+        Some((node, raw.into()))
     });
     let siblings: Vec<(u32, u64)> = siblings.collect();
     let inner = queue.nodes.iter().filter_map(|node| node.parent);
@@ -164,7 +166,7 @@ fn shares(
     inner.next().is_none().then_some((raw, siblings))
 }
 
-/// Divides what the siblings' parent is entitled to anew.
+/// Divides what the siblings have together anew.
 fn more_shares(
     queue: &OrderedQueue<'_>,
     nodes: &mut [Node],
@@ -172,13 +174,15 @@ fn more_shares(
     behind: u32,
     amount: u64,
 ) {
-    let whole = Entitled::whole(u128::from(queue.cluster.entitlement().whole()) << 10);
-    let above = nodes[behind as usize].parent;
-    let above = above.map_or(whole, |parent| nodes[parent as usize].entitled);
-    let sum: u64 = siblings.iter().map(|(_, raw)| raw).sum::<u64>() + amount;
+    let before: u64 = siblings.iter().map(|(_, raw)| raw).sum();
+    let own = siblings.iter().find(|(_, raw)| *raw > 0);
+    let Some(&(first, shares)) = own else {
+        return;
+    };
+    let together = queue.nodes[first as usize].entitled.part(before, shares);
     for &(node, raw) in siblings {
         let raw = raw + if node == behind { amount } else { 0 };
-        nodes[node as usize].entitled = above.part(raw, sum);
+        nodes[node as usize].entitled = together.part(raw, before + amount);
     }
 }
 

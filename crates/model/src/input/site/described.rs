@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use super::uses::Uses;
-use crate::cluster::usage_models;
+use crate::cluster::{capacity, entitlement, usage_models};
 use crate::input::slurm::snapshot::Queued;
 use fairtree::config::{Config, ConfigError, PolicyFile};
 use fairtree::extended::Extended;
+use fairtree::fairshare::Entitlement;
 use fairtree::tree::{AssocIndex, Tree};
 use fairtree::usage::Ledger;
 
@@ -65,6 +66,19 @@ impl Site {
         self.rows.iter().position(is).map(AssocIndex::new)
     }
 
+    /// What associations are entitled to.
+    pub fn entitlement(&self) -> Entitlement {
+        let queued = self.queued.as_ref();
+        let capacity = queued.and_then(|queued| {
+            let mut partitions = queued.partitions.iter();
+            let any_weights = partitions.any(|row| row.tres_billing_weights.is_some());
+            capacity(queued.nodes, any_weights)
+        });
+        entitlement(&self.config, capacity, &self.tree, |name| {
+            self.account(name)
+        })
+    }
+
     /// Follows a policy file instead of the policy that the site has, and counts usage anew by it.
     ///
     /// # Errors
@@ -73,6 +87,7 @@ impl Site {
     pub fn follow_policy(&mut self, file: &PolicyFile) -> Result<(), ConfigError> {
         let config = self.config.clone().under_policy(file)?;
         file.check_accounts(|name| self.account(name).is_some())?;
+        config.check_minutes(&self.tree, |name| self.account(name))?;
         if let Some(uses) = &self.uses {
             let models = usage_models(&config, &self.tree, |name| self.account(name));
             self.ledger = uses.counted(&config, &models, &self.tree)?;

@@ -33,9 +33,11 @@ pub enum Column {
     TresRunMins,
     /// The user.
     User,
-    /// What the association is entitled to. Not of sshare.
+    /// The time that the association is entitled to. Not of sshare.
     Entitled,
-    /// What it used over that. Not of sshare.
+    /// What is due to it of what was used. Not of sshare.
+    Due,
+    /// What it used over what it is entitled to, or else over what is due. Not of sshare.
     UsedRatio,
 }
 
@@ -60,7 +62,7 @@ impl Column {
     ];
 
     /// Columns of fairtree alone, looked for after those.
-    pub const OWN: [Column; 2] = [Column::Entitled, Column::UsedRatio];
+    pub const OWN: [Column; 3] = [Column::Entitled, Column::Due, Column::UsedRatio];
 
     /// The name in the header.
     pub const fn name(self) -> &'static str {
@@ -81,6 +83,7 @@ impl Column {
             Column::TresRunMins => "TRESRunMins",
             Column::User => "User",
             Column::Entitled => "Entitled",
+            Column::Due => "Due",
             Column::UsedRatio => "UsedRatio",
         }
     }
@@ -92,7 +95,8 @@ impl Column {
             Column::EffectvUsage => 13,
             Column::GrpTresMins | Column::GrpTresRaw | Column::TresRunMins => 30,
             Column::Id => 6,
-            Column::NormShares | Column::NormUsage | Column::RawUsage | Column::Entitled => 11,
+            Column::NormShares | Column::NormUsage | Column::RawUsage => 11,
+            Column::Entitled | Column::Due => 14,
             Column::Partition => 12,
             Column::Cluster
             | Column::FairShare
@@ -212,8 +216,13 @@ fn parse_width(text: &str, entry: &str) -> Result<i32, FieldError> {
 }
 
 /// The columns that sshare prints without `-o`: `long` is `-l`, `partitions` is `-m`.
-/// `entitled`: the ranking compares what was used with what associations are entitled to.
-pub fn default_fields(long: bool, partitions: bool, fair_tree: bool, entitled: bool) -> Vec<Field> {
+/// `claim`: the column that the ranking compares what was used with, if it does.
+pub fn default_fields(
+    long: bool,
+    partitions: bool,
+    fair_tree: bool,
+    claim: Option<Column>,
+) -> Vec<Field> {
     let mut columns = vec![Column::Account, Column::User];
     if partitions {
         columns.push(Column::Partition);
@@ -222,8 +231,8 @@ pub fn default_fields(long: bool, partitions: bool, fair_tree: bool, entitled: b
     if long {
         columns.push(Column::NormUsage);
     }
-    if entitled {
-        columns.extend(Column::OWN);
+    if let Some(claim) = claim {
+        columns.extend([claim, Column::UsedRatio]);
     }
     columns.extend([Column::EffectvUsage, Column::FairShare]);
     if long {

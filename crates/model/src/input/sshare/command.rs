@@ -59,8 +59,8 @@ pub(super) fn parse(line: &str) -> Option<Command> {
     let (fields, fields_without_fair_tree) = match format {
         Some(list) => (parse_fields(&list).ok(), None),
         None => (
-            Some(default_fields(long, partitions, true, false)),
-            long.then(|| default_fields(long, partitions, false, false)),
+            Some(default_fields(long, partitions, true, None)),
+            long.then(|| default_fields(long, partitions, false, None)),
         ),
     };
     Some(Command {

@@ -304,7 +304,7 @@ fn fill(row: &mut SshareRow, column: Column, cell: &Cell<'_>) -> Result<(), &'st
         Column::LevelFs => row.level_fs = number(text)?,
         Column::FairShare => row.fs_factor = number(text)?,
         // Computed from the others; no listing of sshare has them.
-        Column::Entitled | Column::UsedRatio => {}
+        Column::Entitled | Column::Due | Column::UsedRatio => {}
     }
     Ok(())
 }

@@ -183,7 +183,7 @@ fn moment(secs: i64) -> String {
     jiff::Timestamp::from_second(secs).map_or_else(|_| secs.to_string(), |at| at.to_string())
 }
 
-/// What a side used and is entitled to.
+/// What a side used, and what it is entitled to or due.
 fn standing(side: &NodeStanding, order: OrderWord) -> String {
     let Some(name) = &side.name else {
         return "charged to nobody below".to_owned();
@@ -199,13 +199,12 @@ fn standing(side: &NodeStanding, order: OrderWord) -> String {
             side.running, side.expected_before
         );
     }
+    let claim = match (side.entitled, side.due) {
+        (Some(secs), _) => format!("entitled to {secs:.0} TRES-seconds"),
+        (None, due) => format!("due {:.0} TRES-seconds of all use", due.unwrap_or(0.0)),
+    };
     match side.ratio {
-        Some(ratio) => {
-            text + &format!(
-                "; entitled to {:.0} TRES-seconds: ratio {ratio:.6}",
-                side.entitled
-            )
-        }
+        Some(ratio) => text + &format!("; {claim}: ratio {ratio:.6}"),
         None => text + "; entitled to nothing: after all others",
     }
 }

@@ -140,15 +140,21 @@ fn reason(compared: &UsersCompared) -> String {
 
 /// What was used over what an association is entitled to, and both.
 fn used_ratio(step: &PathStep) -> String {
-    match step.level_fs {
-        Some(level_fs) if level_fs > 0.0 && level_fs.is_finite() => format!(
-            "used {} of {}, a ratio of {:.6}",
-            TresSeconds(step.raw_usage),
-            TresSeconds(step.raw_usage * level_fs),
-            1.0 / level_fs
-        ),
-        Some(level_fs) if level_fs <= 0.0 => "is entitled to nothing".to_owned(),
-        _ => "used nothing".to_owned(),
+    let used = TresSeconds(step.raw_usage);
+    let part = |ratio| format!("a ratio of {ratio:.6}");
+    match (step.used_ratio, step.entitled, step.due) {
+        (None, ..) => "is entitled to nothing".to_owned(),
+        (Some(0.0), ..) => "used nothing".to_owned(),
+        (Some(ratio), Some(secs), _) => {
+            format!("used {used} of {}, {}", TresSeconds(secs), part(ratio))
+        }
+        (Some(ratio), None, due) => {
+            let due = TresSeconds(due.unwrap_or(0.0));
+            format!(
+                "used {used}, due {due} of all that was used, {}",
+                part(ratio)
+            )
+        }
     }
 }
 
