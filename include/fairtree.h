@@ -1802,8 +1802,9 @@ int32_t ft_config_load(ft_config *config,
  * tree yet. A key stands here or in PriorityParameters, not in both.
  *
  * With ranking=least_used:LEVEL an account may have minutes instead of shares, such as minutes =
- * 400 in its table: it is entitled to 60 times as many TRES-seconds, those below it to their parts
- * of that. Where any account has minutes, these alone count: shares of the root entitle to nothing.
+ * 400 in its table: it is entitled to 60 times as many TRES-seconds. Those below it without minutes
+ * divide by their shares what those with minutes leave. Where any account has minutes, these alone
+ * count: shares of the root entitle to nothing.
  *
  * text: the file's text; an empty one takes the policy away. name: its name, for messages.
  *
@@ -2224,8 +2225,9 @@ int32_t ft_usage_quantity(const ft_tree *tree,
  * config: the function uses PriorityFlags, FairShareDampeningFactor, ranking= and compat= of
  * PriorityParameters, and the minutes of accounts of ft_config_load_policy().
  *
- * Errors: FT_ERR_UNKNOWN_ID (an account with minutes is not in the tree), FT_ERR_NULL,
- * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Errors: FT_ERR_UNKNOWN_ID (an account with minutes is not in the tree), FT_ERR_CONFIG (accounts
+ * have more minutes than the account above them), FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
  * Threads: one at a time per tree; the configuration is only read.
  */
 FT_MUST_USE
@@ -2507,8 +2509,9 @@ int32_t ft_jobs_tres_terms(const ft_config *config,
  *
  * Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RUN (in a window,
  * a run of another association than before), and those of ft_jobs_price(); FT_ERR_UNKNOWN_ID (an
- * account with minutes is not in the tree), FT_ERR_MODEL (usage= of config is not the tree's),
- * FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written then: no run is charged.
+ * account with minutes is not in the tree), FT_ERR_CONFIG (accounts have more minutes than the
+ * account above them), FT_ERR_MODEL (usage= of config is not the tree's), FT_ERR_TIME_ZONE,
+ * FT_ERR_UTF8. Nothing is changed or written then: no run is charged.
  * Threads: one at a time per tree; configuration and site are only read.
  */
 FT_MUST_USE

@@ -108,8 +108,9 @@ unsafe impl Plain for PassRow {}
 ///
 /// Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RUN (in a window,
 /// a run of another association than before), and those of ft_jobs_price(); FT_ERR_UNKNOWN_ID (an
-/// account with minutes is not in the tree), FT_ERR_MODEL (usage= of `config` is not the tree's),
-/// FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written then: no run is charged.
+/// account with minutes is not in the tree), FT_ERR_CONFIG (accounts have more minutes than the
+/// account above them), FT_ERR_MODEL (usage= of `config` is not the tree's), FT_ERR_TIME_ZONE,
+/// FT_ERR_UTF8. Nothing is changed or written then: no run is charged.
 /// Threads: one at a time per tree; configuration and site are only read.
 #[unsafe(no_mangle)]
 #[must_use]

@@ -185,6 +185,10 @@ impl Asked {
                 config = config.under_policy(file).map_err(in_policy)?;
                 let known = |name: &str| cluster.account(name).is_some();
                 file.check_accounts(known).map_err(in_policy)?;
+                let find = |name: &str| cluster.account(name);
+                config
+                    .check_minutes(&cluster.tree, find)
+                    .map_err(in_policy)?;
                 said.push(format!("the policy is that of {name}"));
             }
             usage = config.usage();
@@ -199,10 +203,13 @@ impl Asked {
             changes.extend(partition(cluster, line));
         }
         let passes = |change: &SiteChange| matches!(change, SiteChange::After(_));
-        if usage != UsageModel::HalfLife && self.changes.iter().any(passes) {
+        let times = cluster.uses.as_ref().is_some_and(|uses| uses.has_times());
+        let known = times && self.changes.iter().all(SiteChange::keeps_uses);
+        if usage != UsageModel::HalfLife && !known && self.changes.iter().any(passes) {
             return Err(Failure::Usage(format!(
                 "--after: with usage={usage} it is not known what leaves the usage there is; \
-                 allowed is usage=half_life"
+                 allowed is usage=half_life, or a described site with [[use]] alone, whose associations and usage \
+                 no other change touches"
             )));
         }
         changes.extend(self.changes);

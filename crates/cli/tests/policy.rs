@@ -383,3 +383,46 @@ fn another_usage_model_counts_the_use_of_a_site_anew() {
     // Of 10800 in all bob has two thirds, where both had half.
     assert!(ran.out.contains("0.6666666666666666"), "{}", ran.out);
 }
+
+/// The window reaches back an hour. ann used two CPUs for its first half, bob one for its second: 3600 and
+/// 1800. A quarter of an hour later half of ann's has left, an hour later all, and a job of bob's that has run
+/// since is all there is.
+#[test]
+fn use_leaves_a_window_as_time_passes() {
+    let site = "now = 2026-03-01T01:00:00Z\n[settings]\nPriorityParameters = \
+                'usage=window:1:00:00,resolution=1,ranking=least_used:1'\n\
+                [accounts.a]\nusers.ann = {}\n[accounts.b]\nusers.bob = {}\n\
+                [[use]]\naccount = 'a'\nuser = 'ann'\nbilling = 2\nstart = 2026-03-01T00:00:00Z\n\
+                end = 2026-03-01T00:30:00Z\n\
+                [[use]]\naccount = 'b'\nuser = 'bob'\nbilling = 1\nstart = 2026-03-01T00:30:00Z\n\
+                end = 2026-03-01T01:00:00Z\n";
+    let path = folder("policy-window")
+        .join("site.toml")
+        .display()
+        .to_string();
+    std::fs::write(&path, site).expect("written");
+    let json = |args: &[&str]| -> Value {
+        let ran = fairtree(&[args, &[&path]].concat(), b"");
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str(&ran.out).expect("JSON")
+    };
+    let after = json(&["what-if", "--json", "--after", "0:15:00"]);
+    for (at, before, later) in [(0, 3600.0, 1800.0), (1, 1800.0, 1800.0)] {
+        let user = &after["users"][at];
+        assert_eq!(user["before"]["raw_usage"].as_f64(), Some(before), "{user}");
+        assert_eq!(user["after"]["raw_usage"].as_f64(), Some(later), "{user}");
+    }
+    // The hour is cut to the window: what is left is what the job used.
+    let cost = json(&[
+        "cost", "--json", "--tres", "cpu=1", "-t", "1:00:00", "-u", "bob",
+    ]);
+    assert_eq!(cost["left_at_end"].as_f64(), Some(3600.0));
+    let effect = &cost["effects"][0];
+    assert_eq!(effect["without"]["raw_usage"].as_f64(), Some(0.0));
+    assert_eq!(effect["with"]["raw_usage"].as_f64(), Some(3600.0));
+    let said = cost["assumptions"].to_string();
+    assert!(
+        !said.contains("it is not known here when it was used"),
+        "{said}"
+    );
+}

@@ -55,7 +55,7 @@ pub(super) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
         change: change.to_string(),
         why: why.to_owned(),
     };
-    if !matches!(change, SiteChange::Settings(..)) {
+    if !change.keeps_uses() {
         // From here on usage is what the changes make of it.
         cluster.uses = None;
     }

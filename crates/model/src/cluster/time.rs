@@ -1,12 +1,14 @@
 //! Letting time pass: usage decays, running jobs are charged, resets come due.
 
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
 
 use super::{Cluster, JobPhase};
 use fairtree::config::UsageModel;
 use fairtree::engine::{self, Accruing, Engine, Input};
 use fairtree::fairshare::HostMath;
-use fairtree::usage::{Decay, HalfLife, Ledger, Model, next_reset};
+use fairtree::usage::{HalfLife, Ledger, Model, Phase, next_reset};
 
 /// Under `compat=slurm` each pass counts. Of longer times than this many passes some are taken
 /// together.
@@ -27,17 +29,22 @@ impl Cluster {
     /// starts, usage decays, resets come due at the boundaries of UTC. Ranks are as before until
     /// [`Cluster::rank`].
     ///
-    /// With `usage=window` or `total` nothing decays. When past use was is not known, so it stays in a
-    /// window, unless as much time as its length passes, after which all of it has left.
+    /// With `usage=window` or `total` nothing decays, and use leaves the window as time passes. Where it is
+    /// not known when past use was, it stays in the window, unless as much time as its length passes, after
+    /// which all of it has left.
     pub fn pass(&mut self, secs: u32) {
+        let counted = self.pass_uses(secs);
+        if self.config.usage() != UsageModel::HalfLife {
+            if let Some(ledger) = counted {
+                let end = self.now.unwrap_or(0) + i64::from(secs);
+                self.ledger = ledger;
+                self.now = Some(end);
+                return end_jobs(self, end);
+            }
+        }
         let mut start = self.now.unwrap_or(0);
         let end = start + i64::from(secs);
-        let decay = match self.config.usage() {
-            UsageModel::HalfLife => engine::decay(&self.config),
-            UsageModel::Window { .. } | UsageModel::Total { .. } => {
-                Decay::new(0, self.config.compat)
-            }
-        };
+        let decay = engine::decay(&self.config);
         if let Some(begin) = self.window_begin(end).filter(|begin| *begin >= start) {
             self.ledger = Ledger::new(&self.tree);
             start = begin;
@@ -81,6 +88,26 @@ impl Cluster {
         self.ledger = engine.into_model().into_ledger();
         self.now = Some(end);
         end_jobs(self, end);
+    }
+}
+
+impl Cluster {
+    /// Lets time pass for what usage is counted from, and counts it; `None`: it is not known when all of
+    /// it was used, or its sum is not finite.
+    fn pass_uses(&mut self, secs: u32) -> Option<Ledger> {
+        let (secs, start) = (i64::from(secs), self.now.unwrap_or(0));
+        let running = self.accruing().into_iter().filter_map(|job| {
+            let end = job.run.end_time_exp.map_or(secs, |end| end - start);
+            let billing = job.run.billable_tres.max(0.0) * job.run.usage_factor;
+            let runs = job.run.state.phase == Phase::Running && end > 0;
+            runs.then_some((job.assoc, billing, end.min(secs)))
+        });
+        let running: Vec<_> = running.collect();
+        self.uses.take_if(|uses| !uses.has_times());
+        Arc::make_mut(self.uses.as_mut()?).pass(secs, running);
+        let uses = self.uses.as_ref()?;
+        let counted = uses.ledger(&self.config, &self.usage_models(), &self.tree);
+        counted.ok()
     }
 }
 

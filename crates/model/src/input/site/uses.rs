@@ -97,6 +97,25 @@ impl Uses {
         Ledger::from_own_and_raw(tree, own, raw).ok()
     }
 
+    /// Returns true if it is known when all of this was used: by intervals alone.
+    pub fn has_times(&self) -> bool {
+        self.now.is_some() && self.amounts.iter().all(|(_, amount)| *amount == 0.0)
+    }
+
+    /// Lets `secs` pass, in which associations use so many billing TRES for so many seconds from the
+    /// beginning. Nothing happens without times.
+    pub fn pass(&mut self, secs: i64, running: impl IntoIterator<Item = (AssocIndex, f64, i64)>) {
+        let Some(now) = self.now else { return };
+        let used = running.into_iter().map(|(index, billing, secs)| Interval {
+            row: index.get(),
+            billing,
+            start: now,
+            end: now.saturating_add(secs),
+        });
+        self.intervals.extend(used);
+        self.now = Some(now.saturating_add(secs));
+    }
+
     /// As [`Uses::ledger`], under settings that the file does not have.
     ///
     /// # Errors
