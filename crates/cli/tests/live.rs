@@ -175,13 +175,18 @@ fn under_policy(folder: &Path) -> PathBuf {
             cells[9] = found.2;
         }
         if cells[0] != "Account" {
-            // That of Fair Tree; FairShare alone is compared.
+            // Those of Fair Tree; FairShare alone is compared.
+            cells[8] = "";
             cells[10] = "";
         }
         cells.join("|") + "\n"
     };
     let shares: String = read("sshare.txt").lines().map(row).collect();
-    let parameters = format!("PriorityParameters      = policy={}", policy.display());
+    // Passes are close, so that doctor need not wait long for the next one.
+    let parameters = format!(
+        "PriorityParameters      = calc_period=1,policy={}",
+        policy.display()
+    );
     let config = read("config.txt")
         .replace("PriorityParameters      = (null)", &parameters)
         .replace("priority/multifactor", "priority/fairtree");
