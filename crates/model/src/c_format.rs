@@ -64,7 +64,7 @@ pub fn push_fitted(line: &mut Vec<u8>, value: f64, width: i32) {
     line.extend(e(value, columns.checked_sub(excess).unwrap_or(6)).bytes());
 }
 
-/// Makes what stands in a line from `start` on a column of `width` bytes, flush left where `width`
+/// Pads the text of a line from `start` on to a column of `width` bytes, flush left where `width`
 /// is negative; longer text stays.
 pub fn pad(line: &mut Vec<u8>, start: usize, width: i32) {
     let length = line.len() - start;

@@ -20,16 +20,16 @@ use crate::output;
 /// A ledger file, by whose use it holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LedgerFile {
-    /// What the plugin of a cluster has seen itself.
+    /// Use that the plugin of a cluster has seen itself.
     Plugin,
     /// The same by QOS.
     PluginQos,
-    /// What the accounting database tells of the same cluster, for times that the plugin does not
+    /// Use of the same cluster from the accounting database, for times that the plugin does not
     /// cover.
     History,
-    /// What the accounting database tells of another cluster.
+    /// Use of another cluster from the accounting database.
     Cluster(String),
-    /// What somebody else has written, by its label.
+    /// Use that somebody else has written, by its label.
     Other(String),
 }
 
@@ -58,7 +58,7 @@ impl LedgerFile {
         }
     }
 
-    /// The ledger file of that name; `None`: it is none.
+    /// The ledger file of that name; `None`: not a ledger file.
     pub fn from_name(name: &str) -> Option<LedgerFile> {
         if name == OWN_FILE {
             return Some(LedgerFile::Plugin);
@@ -147,24 +147,25 @@ fn decoded(label: &str) -> Option<String> {
 /// A ledger file of a folder.
 #[derive(Debug)]
 pub struct StoredLedger {
-    /// Whose use it holds.
+    /// Kind of the file.
     pub file: LedgerFile,
     /// Its name in the folder.
     pub name: String,
     /// Its length.
     pub bytes: u64,
-    /// What it holds, or why that is not known.
+    /// Its contents, or why they are not known.
     pub history: Result<History, ReadError>,
 }
 
-/// What the plugin adds to the name of its file of the pass before.
+/// Suffix that the plugin adds to the name of its file of the pass before.
 const OLD: &str = ".old";
 
-/// Reads all ledger files of a folder, in the order of [`LedgerFile`]. Where one of the plugin's is
-/// gone and that of the pass before is left, it is that one, as for the plugin when it starts.
+/// Reads all ledger files of a folder, in the order of [`LedgerFile`]. If a file of the plugin is
+/// missing and that of the pass before exists, that one is read, as the plugin does when it starts.
 ///
 /// # Errors
-/// A folder that cannot be read. A file that cannot be read, or is damaged, is told with the file.
+/// A folder that cannot be read. The error of a file that cannot be read, or is damaged, is in its
+/// entry.
 pub fn read_folder(folder: &Path) -> io::Result<Vec<StoredLedger>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {

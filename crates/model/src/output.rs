@@ -142,8 +142,8 @@ fn pid_of(entry: &str, name: &str) -> Option<u32> {
     rest.strip_prefix('.')?.strip_suffix(".new")?.parse().ok()
 }
 
-/// Removes what a process that is gone was making in a folder: the entries of which `maker` tells
-/// one. What cannot be removed stays.
+/// Removes unfinished entries of a process that no longer exists: `maker` returns the process of an
+/// entry. An entry that cannot be removed stays.
 pub fn remove_left(folder: &Folder, maker: impl Fn(&str) -> Option<u32>) {
     for name in folder.names().into_iter().flatten() {
         let maker = maker(&name.to_string_lossy());
@@ -214,7 +214,7 @@ mod tests {
     fn a_file_is_replaced_and_nothing_is_left() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x.html");
-        // Of a process that is gone.
+        // Left by a process that no longer exists.
         fs::write(folder.path().join(".x.html.4194304.new"), "half").expect("written");
         replace(&path, PRIVATE, b"one").expect("written");
         assert_eq!(mode(&path), 0o600);

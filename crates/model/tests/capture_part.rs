@@ -1,4 +1,4 @@
-//! A capture read with a few of its jobs tells of these what it tells read whole.
+//! A capture read with a few of its jobs gives the same about these as the whole capture.
 
 #[allow(clippy::duplicate_mod)] // Other files of a test program use it, too.
 #[path = "../../../tests/common/checkout.rs"]

@@ -12,11 +12,11 @@ use fairtree::tree::AssocIndex;
 /// Associations by account, user and partition.
 #[derive(Debug)]
 pub(super) struct AssocTable {
-    /// A position among the entries, counted from 1, at the place that a name's hash tells or behind
-    /// it; 0: none. A power of two, at most half of them are taken.
+    /// Positions among the entries, counted from 1, each in the slot of the name's hash or in a
+    /// later one; 0: free. Their number is a power of two; at most half of them are taken.
     slots: Vec<u32>,
     entries: Vec<Entry>,
-    /// The names, one behind the other.
+    /// The names, concatenated.
     text: String,
     /// Some are for one partition.
     any_partition: bool,
@@ -32,7 +32,7 @@ struct Entry {
 }
 
 impl AssocTable {
-    /// Without associations, with room for so many.
+    /// Creates an empty table with room for `count` associations.
     pub fn with_capacity(count: usize) -> AssocTable {
         AssocTable {
             slots: vec![0; (count * 2 + 2).next_power_of_two()],
@@ -69,7 +69,7 @@ impl AssocTable {
         self.any_partition |= !partition.is_empty();
     }
 
-    /// Whether some are for one partition.
+    /// Returns true if some associations are for one partition.
     pub fn any_partition(&self) -> bool {
         self.any_partition
     }

@@ -16,9 +16,9 @@ pub enum FindError {
         source_name: String,
         /// `user`, `account`, `job`, `partition`, `QOS`.
         what: &'static str,
-        /// What was asked for.
+        /// The name in question.
         name: String,
-        /// What would be found.
+        /// Names that would be found.
         allowed: String,
     },
     /// Several are called so.
@@ -26,7 +26,7 @@ pub enum FindError {
     Ambiguous {
         /// Name of the input.
         source_name: String,
-        /// What was asked for.
+        /// The name in question.
         name: String,
         /// How many there are.
         count: usize,
@@ -175,7 +175,7 @@ impl Cluster {
         name: &str,
         allowed: &str,
     ) -> Result<AssocIndex, FindError> {
-        /// Of many that fit, so many are listed.
+        /// At most this many matches are listed.
         const LISTED: usize = 5;
         match found[..] {
             [one] => Ok(one),
@@ -247,7 +247,7 @@ impl Cluster {
     }
 
     fn position(&self, what: &'static str, names: &[&str], name: &str) -> Result<usize, FindError> {
-        /// Of many names, so many are listed.
+        /// At most this many names are listed.
         const LISTED: usize = 20;
         let found = names.iter().position(|known| *known == name);
         found.ok_or_else(|| {

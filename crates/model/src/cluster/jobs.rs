@@ -65,7 +65,7 @@ fn shown(queued: &Queued) -> IdMap<(u32, u32)> {
     shown
 }
 
-/// Whether a job in a state, in the word of `JobState`, uses resources.
+/// Returns true if a job in a state, in the word of `JobState`, uses resources.
 pub fn runs(state: &str) -> bool {
     phase(state) == JobPhase::Running
 }
@@ -82,7 +82,7 @@ fn phase(state: &str) -> JobPhase {
     }
 }
 
-/// What jobs are charged by.
+/// Everything that the charge of a job depends on.
 struct Bills<'a> {
     queued: &'a Queued,
     partitions: HashMap<&'a str, &'a PartitionAbout>,

@@ -1,11 +1,11 @@
-//! What running jobs cost.
+//! Costs of running jobs.
 
 use std::collections::BTreeMap;
 
 use fairtree::engine::Accruing;
 use fairtree::tree::AssocIndex;
 
-/// What the running jobs of one association add to its usage.
+/// Usage that the running jobs of one association add.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// The association that pays.

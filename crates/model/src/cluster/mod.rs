@@ -36,7 +36,7 @@ pub use policy::{capacity, entitlement, usage_models};
 pub use tables::{RowAt, Shown, Tables, pass_time};
 pub use tres::{billing_weights, kinds};
 
-/// What priorities do not ask of a partition.
+/// Properties of a partition that priorities do not depend on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartitionAbout {
     /// Name.
@@ -47,7 +47,7 @@ pub struct PartitionAbout {
     pub billing_weights: Option<Vec<f64>>,
 }
 
-/// What priorities do not ask of a QOS.
+/// Properties of a QOS that priorities do not depend on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QosAbout {
     /// Name.
@@ -56,7 +56,7 @@ pub struct QosAbout {
     pub usage_factor: f64,
 }
 
-/// What a job does.
+/// Phase of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobPhase {
     /// It waits, held or not.
@@ -72,7 +72,7 @@ pub enum JobPhase {
 pub struct ClusterJob {
     /// The engine's row.
     pub job: Job,
-    /// What it does.
+    /// Its phase.
     pub phase: JobPhase,
     /// `JobState` in Slurm's word.
     pub state: Name,
@@ -103,14 +103,14 @@ pub struct Cluster {
     pub names: Vec<AssocName>,
     /// Who shares with whom.
     pub tree: Tree,
-    /// What they used.
+    /// Their usage.
     pub ledger: Ledger,
-    /// What the ledger is counted from, by position in the tree as it was read; `None`: that is not
+    /// Uses from which the ledger is counted, by position in the tree as it was read; `None`: not
     /// known.
     pub uses: Option<Arc<Uses>>,
     /// The tables of jobs, with the factors of `fairshare`.
     pub tables: JobTables,
-    /// What [`engine::rank`] makes of the above.
+    /// Result of [`engine::rank`] for the fields above.
     pub fairshare: Vec<AssocFairshare>,
     /// One per partition of `tables`.
     pub partitions: Vec<PartitionAbout>,
@@ -121,7 +121,7 @@ pub struct Cluster {
     pub jobs: Option<Arc<Vec<ClusterJob>>>,
     /// The moment of the last pass, seconds since 1970; `None` where the input has no times.
     pub now: Option<i64>,
-    /// What was taken for granted, one sentence each.
+    /// Assumptions that were made, one sentence each.
     pub assumptions: Vec<String>,
 }
 
@@ -159,7 +159,7 @@ impl Cluster {
             .collect()
     }
 
-    /// What the running jobs cost.
+    /// Cost of the running jobs.
     pub fn load(&self) -> Vec<Load> {
         Load::of(&self.accruing())
     }
@@ -171,7 +171,7 @@ impl Cluster {
             .filter(|job| job.phase == JobPhase::Pending)
     }
 
-    /// What people call an association.
+    /// Name of an association.
     ///
     /// # Panics
     /// When `index` is not of this tree.
@@ -179,7 +179,7 @@ impl Cluster {
         &self.names[index.get()]
     }
 
-    /// Whether an association is a user's.
+    /// Returns true if an association is a user's.
     ///
     /// # Panics
     /// When `index` is not of this tree.

@@ -1,4 +1,4 @@
-//! What people call things.
+//! Names of associations and other things, as people use them.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl fmt::Display for AssocName {
     }
 }
 
-/// What things are called: the caller knows, the engine has only numbers.
+/// Names of things: the caller knows them, the engine has only numbers.
 pub trait Names {
     /// An association: `alice@physics` for a user, `physics` for an account.
     fn assoc(&self, index: AssocIndex) -> String;

@@ -78,7 +78,7 @@ impl Cluster {
         self.tree.indices().find(is)
     }
 
-    /// What associations are entitled to.
+    /// Entitlements of the associations.
     pub fn entitlement(&self) -> Entitlement {
         let nodes = Nodes {
             nodes: self.tables.cluster_nodes,
@@ -103,7 +103,7 @@ impl Cluster {
     /// Follows a policy file instead of the policy that the site has.
     ///
     /// # Errors
-    /// What [`Config::under_policy`](fairtree::config::Config::under_policy) refuses; accounts that
+    /// Errors of [`Config::under_policy`](fairtree::config::Config::under_policy); accounts that
     /// the site does not have.
     pub fn follow_policy(&mut self, file: &PolicyFile) -> Result<(), ConfigError> {
         let config = self.config.clone().under_policy(file)?;

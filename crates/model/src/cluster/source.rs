@@ -12,8 +12,8 @@ use fairtree::config::Config;
 use fairtree::priority::{AssocFactors, JobTables};
 
 impl Cluster {
-    /// The cluster of a live site or a capture, with another compatibility than the settings' if
-    /// asked for. The moment is that of the last pass, which the ages that sprio printed tell.
+    /// The cluster of a live site or a capture; another compatibility than the settings' if given.
+    /// The moment is that of the last pass, derived from the ages that sprio printed.
     ///
     /// # Errors
     /// Shares that make no tree or whose rows are not all there; waiting jobs whose partition or

@@ -25,14 +25,14 @@ pub struct Tables<'a> {
     qos: FxHashMap<&'a str, Index>,
     qos_names: Vec<Name>,
     assocs: AssocTable,
-    /// Those of jobs, by where account and user stand: of many jobs these are the same texts.
+    /// Associations of jobs, by the addresses of account and user: many jobs share these texts.
     found: RefCell<FxHashMap<[*const u8; 2], Option<AssocIndex>>>,
     jobs: IdMap<u32>,
     /// The place that was found last: answers of one site are often in one order.
     last: Cell<usize>,
     /// Where the TRES counts of each job start.
     job_tres: Vec<Option<Index>>,
-    /// Whether Slurm's own ways are followed.
+    /// True if Slurm's own rules are followed.
     slurm: bool,
 }
 
@@ -299,7 +299,7 @@ impl<'a> Tables<'a> {
         Ok(job)
     }
 
-    /// What a job has of itself, without partition and QOS.
+    /// The job's own properties, without partition and QOS.
     fn row(&self, place: usize, row: Option<RowAt<'_>>) -> Result<Job, InputError> {
         let about = &self.queued.jobs[place];
         let config = &self.queued.settings.config;
@@ -377,10 +377,10 @@ fn ask(asked: &mut usize) -> bool {
     *asked <= VOTERS
 }
 
-/// The moment of the last pass, by which slurmctld let jobs age: the one that most ages tell, the
-/// later of equals. Where no job has an age yet, the pass was before the first of them began to
-/// age, so that moment serves; without any job the time of the answers does. The first [`VOTERS`]
-/// rows of either kind are asked: they are of one pass.
+/// The moment of the last pass, at which slurmctld let jobs age: the one that most ages give, the
+/// later of equals. If no job has an age yet, the pass was before the first of them began to age,
+/// so that moment is used; without any job, the time of the answers. The first [`VOTERS`] rows of
+/// either kind are used: they are of one pass.
 pub fn pass_time(queued: &Queued, config: &Config) -> i64 {
     if let Some(pass) = queued.pass {
         return pass;

@@ -15,8 +15,8 @@ use fairtree::usage::{HalfLife, Ledger, Model, Phase, next_reset};
 const MOST_PASSES: i64 = 20_000;
 
 impl Cluster {
-    /// When the one window began that all use counts in at `end`; `None`: there is none, or accounts
-    /// have plans of their own.
+    /// Start of the one window in which all use counts at `end`; `None`: no such window, or
+    /// accounts have plans of their own.
     fn window_begin(&self, end: i64) -> Option<i64> {
         let plans = self.config.accounts.iter().any(|row| row.plan.is_some());
         match self.config.usage() {
@@ -25,9 +25,9 @@ impl Cluster {
         }
     }
 
-    /// Lets `secs` pass from [`Cluster::now`]: running jobs go on up to their time limits, no other
-    /// starts, usage decays, resets come due at the boundaries of UTC. Ranks are as before until
-    /// [`Cluster::rank`].
+    /// Lets `secs` pass from [`Cluster::now`]: running jobs continue up to their time limits, no
+    /// other job starts, usage decays, resets happen at the boundaries of UTC. Ranks do not change
+    /// until [`Cluster::rank`].
     ///
     /// With `usage=window` or `total` nothing decays, and use leaves the window as time passes. Where it is
     /// not known when past use was, it stays in the window, unless as much time as its length passes, after

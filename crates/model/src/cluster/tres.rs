@@ -21,7 +21,7 @@ pub fn billing_weights(names: &[String], text: &str) -> Result<Vec<f64>, ValueEr
     Ok(names.iter().map(weight).collect())
 }
 
-/// What kind of resource each of `names` is.
+/// Kind of resource of each of `names`.
 pub fn kinds(names: &[String]) -> Vec<TresKind> {
     names.iter().map(|name| TresKind::of(name)).collect()
 }

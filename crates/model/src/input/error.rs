@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What is wrong with an input.
+/// An error in an input.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -21,11 +21,11 @@ pub enum Problem {
     /// A value is not what its place asks for.
     #[error("{what} {} is not allowed: allowed is {allowed}", quoted(found))]
     Value {
-        /// What the value is of: a column, a key.
+        /// Name of the column or key that has the value.
         what: String,
         /// The value.
         found: String,
-        /// What may stand there instead.
+        /// Allowed values.
         allowed: String,
     },
     /// The parts of the input contradict each other, or one is missing.
@@ -53,7 +53,7 @@ pub struct InputError {
     pub line: Option<usize>,
     /// Column, from 1, in characters; `None` when the whole line is meant.
     pub column: Option<usize>,
-    /// What is wrong. Boxed: errors travel through every parser as a `Result`.
+    /// The problem. Boxed: errors travel through every parser as a `Result`.
     pub problem: Box<Problem>,
     /// The text of the line in question.
     pub text: Option<String>,
@@ -82,8 +82,8 @@ impl InputError {
         self
     }
 
-    /// The same error at a column (from 1) of its line; 0, which some parsers tell at the end of a
-    /// line, is its first.
+    /// The same error at a column (from 1) of its line; 0, which some parsers report at the end of
+    /// a line, becomes 1.
     #[must_use]
     pub fn at_column(mut self, column: usize) -> InputError {
         self.column = Some(column.max(1));
@@ -179,7 +179,7 @@ mod tests {
         );
     }
 
-    // JSON that ends right behind a line break: found by the fuzz target `queue`.
+    // JSON that ends directly after a line break: found by the fuzz target `queue`.
     #[test]
     fn a_column_before_the_first_is_the_first() {
         let explained = error().at_line(1, "{").at_column(0).explained();

@@ -10,7 +10,7 @@ use super::{sacct, sprio, sshare, swf};
 pub enum Format {
     /// The text that `sshare` prints.
     Sshare,
-    /// What `sshare --json` prints.
+    /// Output of `sshare --json`.
     SshareJson,
     /// The text that `sprio` prints.
     Sprio,
@@ -18,9 +18,9 @@ pub enum Format {
     Site,
     /// A file that `sacctmgr dump` wrote.
     Dump,
-    /// What `sacctmgr -P show assoc` prints.
+    /// Output of `sacctmgr -P show assoc`.
     Assocs,
-    /// What `sacct -P` prints.
+    /// Output of `sacct -P`.
     Sacct,
     /// A log in the Standard Workload Format.
     Swf,
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    // A prompt, a comment or a table of TOML looks like the others: what follows tells them apart.
+    // A prompt, a comment and a TOML table can look the same: the next lines decide.
     #[test]
     fn comments_and_prompts_do_not_decide() {
         let header = "JobID|User|Account|Start|End|NCPUS\n";

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A name that many records may share.
 pub type Name = Arc<str>;
 
-/// So many different texts of a kind are remembered; of more each record has its own.
+/// Number of different texts of a kind that are shared; beyond it each record has its own.
 const MOST: usize = 1 << 20;
 
 /// Names, lists of names and lists of resources of the records of one answer.

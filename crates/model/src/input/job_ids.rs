@@ -1,4 +1,4 @@
-//! What is known of jobs by their numbers.
+//! Maps keyed by job number.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -25,7 +25,7 @@ impl Hasher for IdHasher {
         self.0 = u64::from(id);
     }
 
-    // By the uppermost bits the map tells apart what lies side by side.
+    // The map distinguishes neighbours by the uppermost bits.
     fn finish(&self) -> u64 {
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) & !(u64::MAX >> 8) | self.0 & (u64::MAX >> 8)
     }

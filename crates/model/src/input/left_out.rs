@@ -5,7 +5,8 @@ use super::error::InputError;
 /// At most this many errors are kept; the others are counted.
 const MOST_KEPT: usize = 100;
 
-/// What became of records that cannot be read: refused with the whole input, or left out and noted.
+/// Handling of records that cannot be read: the whole input is refused, or they are left out and
+/// noted.
 ///
 /// The answers of a cluster are read as far as they can be, because any user can put text into them.
 /// So are the rows of a listing that the user names; of these a single odd cell counts as blank.

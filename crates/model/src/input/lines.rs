@@ -5,8 +5,8 @@ use std::io::{BufRead, ErrorKind, Read};
 
 use super::error::{InputError, Problem};
 
-/// Bytes as text, whatever their encoding. Nearly all input is UTF-8, which std checks many bytes at
-/// a time as long as nothing is to be replaced.
+/// Bytes as text, whatever their encoding. Nearly all input is UTF-8, which std checks many bytes
+/// at a time as long as nothing must be replaced.
 pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -40,7 +40,7 @@ pub(super) fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
 /// The most rows of a listing, and records of an answer, that are kept.
 #[cfg(not(test))]
 pub const MAX_ROWS: usize = 8_000_000;
-/// As many as a test can make.
+/// A number that a test can produce.
 #[cfg(test)]
 pub const MAX_ROWS: usize = 20_000;
 
@@ -78,7 +78,7 @@ impl<'f, R: BufRead> Lines<'f, R> {
         Lines::behind(file, input, 0)
     }
 
-    /// The lines of a part of a file, `before` lines of which stand before it.
+    /// The lines of a part of a file that follows `before` other lines.
     pub fn behind(file: &'f str, input: R, before: usize) -> Lines<'f, R> {
         Lines {
             file,

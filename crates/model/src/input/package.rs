@@ -1,5 +1,6 @@
-//! What package managers say of a program's package: its name, what is installed, and what the next
-//! upgrade brings. Their answers come from lists on this machine; none of the commands asks a network.
+//! Answers of package managers about a program's package: its name, the installed version, and the
+//! version of the next upgrade. They come from lists on this machine; none of the commands asks a
+//! network.
 
 use fairtree::compat::Release;
 
@@ -16,8 +17,8 @@ pub struct Package {
     pub candidate: Option<String>,
 }
 
-/// The release of the program in a version of its package: what stands before the revision, without
-/// an epoch and without what a packager added.
+/// The release of the program in a version of its package: the part before the revision, without an
+/// epoch and without additions of a packager.
 ///
 /// ```
 /// use fairtree::compat::Release;

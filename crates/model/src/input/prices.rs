@@ -1,4 +1,4 @@
-//! What runs cost, in TOML; see `docs/bill.md`.
+//! Prices of runs, in TOML; see `docs/bill.md`.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -23,19 +23,19 @@ pub struct Prices {
     pub partitions: BTreeMap<String, Price>,
 }
 
-/// What a run costs for its time.
+/// Price of a run for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Price {
-    /// Of a second, whatever it used.
+    /// Per second, whatever it used.
     pub run_second: u64,
-    /// Of a second, for each billing TRES that it had.
+    /// Per second, for each billing TRES that it had.
     pub billing_second: u64,
     /// Of a microsecond for which the machine executed it.
     pub execution_microsecond: u64,
 }
 
 impl Prices {
-    /// Whether it matters how long runs were executed.
+    /// Returns true if the execution time of runs matters.
     pub fn by_microsecond(&self) -> bool {
         let all = self.partitions.values().chain(&self.all);
         let mut prices = all.map(|price| price.execution_microsecond);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
-/// What some editors put before text in UTF-8.
+/// Bytes that some editors put before text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// As much of a stream as its format is found by.
@@ -20,8 +20,9 @@ pub struct Stream<'a> {
     pub input: Box<dyn BufRead + 'a>,
 }
 
-/// What a stream in gzip may unpack to, however small it is, in bytes; and how many bytes more for
-/// each of its own. Listings and logs unpack to 5 to 15 times their size, JSON to 50 times.
+/// Number of bytes to which any stream in gzip may unpack, however small it is; and how many bytes
+/// more for each of its own. Listings and logs unpack to 5 to 15 times their size, JSON to 50
+/// times.
 pub const MAX_UNPACKED_BYTES: (u64, u64) = (16 << 20, 32);
 
 /// Lines that a stream in gzip may unpack to, however small it is; and of how many of its own bytes
@@ -77,8 +78,8 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Unpacks as much as [`MAX_UNPACKED_BYTES`] and [`MAX_UNPACKED_LINES`] allow, and says of an error
-/// that it is one of unpacking.
+/// Unpacks as much as [`MAX_UNPACKED_BYTES`] and [`MAX_UNPACKED_LINES`] allow, and marks its errors
+/// as errors of unpacking.
 struct Unpacked<R: Read> {
     input: MultiGzDecoder<BufReader<Counted<R>>>,
     packed: Rc<Cell<u64>>,

@@ -1,9 +1,9 @@
 //! Logs in the Standard Workload Format of the Parallel Workloads Archive.
 //!
 //! Lines that begin with `;` are the header, which gives `UnixStartTime`; every other line is a job
-//! of 18 numbers, -1 for what is not known. Read are the job's submission and wait (its start), its
+//! of 18 numbers, -1 for unknown. This reader takes the job's submission and wait (its start), its
 //! run time, its processors (those allocated, or else those requested), its user and its group.
-//! Users are called `u7`, groups, which stand for accounts, `g3`.
+//! Users are called `u7`; groups become accounts and are called `g3`.
 //!
 //! Source: the Archive's page "The Standard Workload Format", version 2.2.
 
@@ -44,7 +44,7 @@ const REQUESTED: usize = 7;
 const USER: usize = 11;
 const GROUP: usize = 12;
 
-/// Whether `line` can be the first of a log.
+/// Returns true if `line` can be the first of a log.
 pub fn begins(line: &str) -> bool {
     line.starts_with(';')
         || line.split_whitespace().count() == COLUMNS.len()

@@ -1,27 +1,27 @@
-//! What jobs used, from the log of a machine: accounting records or an archived workload.
+//! Use by jobs, from the log of a machine: accounting records or an archived workload.
 //!
-//! A log may be longer than memory. Its readers go through it once, hand each job on as it comes,
-//! and keep nothing of it; what they left out they count.
+//! A log may be longer than memory. Its readers read it once, pass on each job as it comes, and
+//! keep nothing of it; they count the records that they left out.
 
 /// A job that used something.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobUse<'a> {
     /// The account; `None` where the log has none.
     pub account: Option<&'a str>,
-    /// The user; `None` where the log does not tell.
+    /// The user; `None` if the log does not say.
     pub user: Option<&'a str>,
     /// Start, seconds since 1970.
     pub start: i64,
     /// End, seconds since 1970, from `start` on.
     pub end: i64,
-    /// What it counted per second.
+    /// Billing per second.
     pub billing: f64,
     /// `billing` are processors, as the record has no billing TRES: where any record of the log has,
     /// this one counts 0.
     pub by_processors: bool,
 }
 
-/// What a reader says of a log after its last line.
+/// Summary of a log, after its last line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The machine or the cluster.
@@ -34,7 +34,7 @@ pub struct Summary {
     pub billed: bool,
     /// Records that could not be read and are left out; the notes say which and why.
     pub unreadable: u64,
-    /// What a reader of the numbers should know, in sentences.
+    /// Notes for a reader of the numbers, in sentences.
     pub notes: Vec<String>,
 }
 

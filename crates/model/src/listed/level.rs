@@ -143,7 +143,7 @@ impl Level<'_> {
         Some(format!("RawShares of {} is blank", name(blank)))
     }
 
-    /// Whether printed numbers belong to another sum of shares than that of the rows.
+    /// Reports printed numbers that belong to another sum of shares than that of the rows.
     fn shares_contradict(&self) -> Option<String> {
         let rows = &self.listing.rows;
         let shares = |child: &AssocIndex| match rows[child.get()].raw_shares {
@@ -166,8 +166,8 @@ impl Level<'_> {
                 _ => {}
             }
         }
-        // Only a larger sum, on which all agree, tells of rows that are missing; anything else is
-        // for a comparison to find.
+        // Only a larger sum, on which all agree, shows that rows are missing; any other difference
+        // is for a comparison to find.
         let noise = 1e-12 * sum as f64;
         let (least, most) = ((low - noise).ceil(), (high + noise).floor());
         if least <= sum as f64 || least > most {

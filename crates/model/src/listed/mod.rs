@@ -1,8 +1,8 @@
-//! What a listing of sshare tells of its site, and what it does not.
+//! Information that a listing of sshare has of its site, and that it lacks.
 //!
-//! A listing may lack rows and columns. [`Listed::why_unknown`] says of each figure that sshare derives
-//! whether it follows from RawShares and RawUsage of the rows, or why not; [`Listed::whole_site`] is the
-//! site where all of it is told.
+//! A listing may lack rows and columns. [`Listed::why_unknown`] says for each figure that sshare
+//! derives if it follows from RawShares and RawUsage of the rows, or why not;
+//! [`Listed::whole_site`] is the site, if all of it is listed.
 
 mod level;
 mod ranks;
@@ -40,11 +40,11 @@ pub struct Listed<'a> {
 /// A site without its queue: names, tree and usage, one association per position.
 #[derive(Clone, Debug)]
 pub struct WholeSite {
-    /// What the associations are called.
+    /// Names of the associations.
     pub names: Vec<AssocName>,
     /// Who shares with whom.
     pub tree: Tree,
-    /// What they used.
+    /// Their usage.
     pub ledger: Ledger,
 }
 
@@ -140,15 +140,15 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// Whether sshare prints a level fairshare of a row: under Fair Tree, but for the root and where
-    /// shares are `parent`.
+    /// Returns true if sshare prints a level fairshare of a row: under Fair Tree, except for the
+    /// root and rows whose shares are `parent`.
     pub fn has_level_fs(&self, row: usize) -> bool {
         self.ranking.columns().level_fs
             && !self.is_root(row)
             && self.listing.rows[row].raw_shares != Some(Shares::Parent)
     }
 
-    /// Whether sshare prints a factor of a row: not of accounts under Fair Tree.
+    /// Returns true if sshare prints a factor of a row: not of accounts under Fair Tree.
     pub fn has_fs_factor(&self, row: usize) -> bool {
         self.ranking.columns().account_factor || self.links[row].kind == RowKind::User
     }
@@ -218,7 +218,7 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// What a computation from the listing takes for granted, one sentence each.
+    /// Assumptions of a computation from the listing, one sentence each.
     pub fn assumptions(&self) -> Vec<String> {
         let mut said = self.listing.notes.clone();
         let by_level =
@@ -248,8 +248,8 @@ impl<'a> Listed<'a> {
     }
 
     /// The site, one association per row and in the order of the rows, numbered from 1. Usage is in
-    /// whole TRES-seconds, as sshare prints it. Where rows could not be read, which is told, the site
-    /// is that of the others.
+    /// whole TRES-seconds, as sshare prints it. Rows that could not be read are reported, and the
+    /// site consists of the others.
     ///
     /// # Errors
     /// A sentence on what is missing: every association, with its shares and its usage, and ranks

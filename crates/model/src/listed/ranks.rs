@@ -1,4 +1,4 @@
-//! Whether a listing tells the order of users under rankings that give them ranks.
+//! Decides if a listing shows the order of users under rankings that give them ranks.
 
 use super::level::{Levels, name};
 use super::tree::ListedTree;

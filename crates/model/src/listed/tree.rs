@@ -8,18 +8,17 @@ use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree, TreeEr
 
 /// A listing as one tree: the position of an association is its row.
 ///
-/// Rows whose account was not printed need something to hang on; they get a stand-in for it, the
-/// last position, and so does the root itself then. What follows from the stand-in's level is
-/// never shown.
+/// Rows whose account was not printed need a parent; they get a placeholder, the last position, and
+/// then so does the root itself. Values that follow from the placeholder's level are never shown.
 #[derive(Debug)]
 pub struct ListedTree {
-    /// One association per row, then the stand-in if there is one.
+    /// One association per row, then the placeholder if there is one.
     pub tree: Tree,
     /// Raw usage by position; 0 where it is not known.
     pub raw: Vec<Extended>,
     /// The row of the root.
     pub root: Option<usize>,
-    /// The stand-in for accounts that were not printed.
+    /// The placeholder for accounts that were not printed.
     pub stand_in: Option<AssocIndex>,
 }
 
@@ -60,7 +59,7 @@ impl ListedTree {
         })
     }
 
-    /// What the engine says of each row.
+    /// Result of the engine for each row.
     pub fn compute(&self, ranking: Ranking, compat: Compat) -> Vec<AssocFairshare> {
         fairshare::compute(ranking, compat, &self.tree, &self.raw)
     }
@@ -74,7 +73,7 @@ impl ListedTree {
         (Some(parent) != self.stand_in).then(|| parent.get())
     }
 
-    /// Number of rows; the stand-in is none.
+    /// Number of rows, without the placeholder.
     pub fn row_count(&self) -> usize {
         self.tree.len() - usize::from(self.stand_in.is_some())
     }

@@ -11,7 +11,7 @@ use super::pipe::{Broken, collect, copy, whole};
 use crate::input::error::InputError;
 use crate::input::lines::{lossy, plain};
 
-/// The time that a command has unless told otherwise.
+/// Default time limit of a command.
 pub const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
 
 /// Why a command gave no answer.
@@ -31,7 +31,7 @@ pub enum CommandError {
     System {
         /// The program.
         program: String,
-        /// What it said.
+        /// The error.
         error: io::Error,
     },
     /// Its answer cannot be put into a file.
@@ -39,7 +39,7 @@ pub enum CommandError {
     File {
         /// The file.
         file: String,
-        /// What the operating system said.
+        /// The operating system's error.
         error: io::Error,
     },
     /// It did not end in time and was stopped.
@@ -61,7 +61,7 @@ pub enum CommandError {
         command: String,
         /// The daemon.
         daemon: &'static str,
-        /// What the command said.
+        /// Output of the command.
         said: String,
     },
     /// This user may not ask.
@@ -69,7 +69,7 @@ pub enum CommandError {
     NotPermitted {
         /// The command line.
         command: String,
-        /// What the command said.
+        /// Output of the command.
         said: String,
     },
     /// The command is of another release than the daemon.
@@ -79,7 +79,7 @@ pub enum CommandError {
     OtherRelease {
         /// The command line.
         command: String,
-        /// What the command said.
+        /// Output of the command.
         said: String,
     },
     /// It failed for another reason.
@@ -89,7 +89,7 @@ pub enum CommandError {
         command: String,
         /// Exit code or signal.
         how: String,
-        /// What the command said.
+        /// Output of the command.
         said: String,
     },
     /// Its answer is not what it should be.
@@ -97,7 +97,7 @@ pub enum CommandError {
     Unexpected {
         /// The command line.
         command: String,
-        /// What is wrong with it.
+        /// The error in it.
         error: Box<InputError>,
     },
 }
@@ -120,7 +120,7 @@ pub struct Ask<'a> {
     time_format: String,
 }
 
-/// What a command printed.
+/// Output of a command.
 #[derive(Clone, Debug)]
 pub struct Answered {
     /// Standard output.
@@ -190,7 +190,7 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// What `read` makes of its standard output, and how long it took.
+    /// Result of `read` on its standard output, and how long it took.
     fn answer<T: Send + 'static, E: Send + 'static>(
         &self,
         read: impl FnOnce(&mut dyn Read) -> Result<T, E> + Send + 'static,
@@ -229,7 +229,7 @@ impl<'a> Ask<'a> {
         Ok((out, start.elapsed().as_secs_f64()))
     }
 
-    /// What became of a pipe, once its command has ended.
+    /// Waits for the result of a pipe whose command has ended.
     fn rest<T>(&self, receiver: Receiver<T>, start: Instant) -> Result<T, CommandError> {
         let left = self.limit.saturating_sub(start.elapsed());
         let ended = receiver.recv_timeout(left.max(Duration::from_secs(1)));

@@ -16,17 +16,17 @@ use crate::input::slurm::stamp::Stamp;
 pub(super) trait Shelf {
     /// Asks, and puts the answer there; how long it took.
     fn ask(&mut self, source: Source, ask: &Ask<'_>) -> Result<f64, CommandError>;
-    /// Whether an answer that is there is empty or ends with a line break.
+    /// Returns true if an answer that exists is empty or ends with a line break.
     fn ends_a_line(&self, source: Source) -> io::Result<bool>;
-    /// Makes names and jobs what captures keep, where both are there.
+    /// Converts names and jobs to the form of captures, if both exist.
     fn unstamp(&mut self, stamp: &Stamp, left: &mut LeftOut) -> Result<(), CommandError>;
     /// The names of jobs; none where they are not there.
     fn names(&self) -> Result<Names, InputError>;
-    /// Whether an answer that is there is what its command prints.
+    /// Checks that an answer that exists is what its command prints.
     fn validate(&self, source: Source, names: &Names) -> Result<(), InputError>;
     /// Takes an answer away.
     fn remove(&mut self, source: Source);
-    /// The settings, where they are there.
+    /// The settings, if they exist.
     fn settings(&self) -> Option<Settings>;
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Gathered {
     pub manifest: Manifest,
     /// Commands that a capture can do without and that failed, with the reason.
     pub missing: Vec<(Source, CommandError)>,
-    /// Records of jobs that cannot be told from what users wrote.
+    /// Records of jobs that cannot be told from text of users.
     pub left: LeftOut,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn gather(
     shelf.unstamp(&stamp, &mut gathered.left)?;
     let refused =
         |source: Source| move |error| Box::new(CommandError::unexpected(source.command(), error));
-    // Of a long queue its names are the most that is in memory: no longer than they are needed.
+    // In a long queue, the names use most of the memory: they are freed as early as possible.
     let valid_jobs = match asked.iter().any(|(source, _)| *source == Source::Jobs) {
         true => {
             let names = shelf.names().map_err(refused(Source::Names))?;

@@ -1,4 +1,4 @@
-//! What a capture says of itself: `manifest.json`.
+//! Description of a capture: `manifest.json`.
 
 use nix::unistd::{Uid, User};
 use serde::{Deserialize, Serialize};
@@ -30,12 +30,12 @@ pub struct Manifest {
     pub cluster: Option<String>,
     /// `PriorityType`.
     pub priority_type: Option<String>,
-    /// Whether users, accounts and jobs stand under pseudonyms.
+    /// True if users, accounts and jobs have pseudonyms.
     pub anonymised: bool,
     /// The commands, in the order in which they were run.
     pub answers: Vec<Entry>,
-    /// The file with the policy that `PriorityParameters=policy=` names; `None` where there is none,
-    /// where it could not be read, and in captures of earlier versions.
+    /// The file with the policy that `PriorityParameters=policy=` names; `None` if there is no such
+    /// policy, if it could not be read, and in captures of earlier versions.
     #[serde(default)]
     pub policy: Option<String>,
 }
@@ -73,7 +73,7 @@ impl Manifest {
         }
     }
 
-    /// Adds what the settings tell of the site.
+    /// Adds information of the settings about the site.
     pub fn describe(&mut self, settings: Option<&Settings>) {
         if let Some(settings) = settings {
             self.slurm = settings.release.map(|release| release.to_string());

@@ -1,4 +1,4 @@
-//! What a command prints: into memory, or into a file some lines at a time.
+//! Output of a command: into memory, or into a file some lines at a time.
 
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{self, Receiver};

@@ -25,7 +25,7 @@ impl Recording {
         Ok(())
     }
 
-    /// The text of the policy that was kept; none where there is none.
+    /// The text of the policy that was kept; `None` without a policy.
     pub(super) fn policy(&self) -> io::Result<Option<String>> {
         match self.manifest.policy {
             Some(_) => io::read_to_string(self.folder().read(POLICY)?).map(Some),

@@ -1,8 +1,8 @@
 //! A capture that is being made: answers go into its files while they are read.
 //!
-//! Of a long answer only some lines, or one record, are in memory at a time, and of each job its
-//! name. Until [`Recording::publish`] the files are in a folder with a hidden name, which goes with
-//! the recording.
+//! Only some lines of a long answer, or one record, are in memory at a time, and the name of each
+//! job. Until [`Recording::publish`] the files are in a folder with a hidden name, which is removed
+//! with the recording.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -44,7 +44,7 @@ pub struct Recording {
     pub manifest: Manifest,
     /// Commands that a capture can do without and that failed, with the reason.
     pub missing: Vec<(Source, CommandError)>,
-    /// Records that cannot be told from what users wrote, or that have no pseudonyms.
+    /// Records that cannot be told from text of users, or that have no pseudonyms.
     pub left: LeftOut,
 }
 
@@ -213,7 +213,7 @@ impl Shelf for Files {
                 Ok(secs)
             }
             Err(error) => {
-                // The reason is told; what there is of the answer goes if it can.
+                // The reason is reported; the partial answer is removed if possible.
                 let _ = self.making.files().remove(source.file());
                 Err(error)
             }

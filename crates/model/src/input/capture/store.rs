@@ -21,14 +21,14 @@ const PSEUDONYMS: &str = "pseudonyms.json";
 pub struct Stored {
     /// Its folder.
     pub folder: PathBuf,
-    /// What it says of itself.
+    /// Its description.
     pub manifest: Manifest,
     /// The answers.
     pub answers: Answers,
 }
 
 impl Stored {
-    /// Whether the capture has the answer of a command.
+    /// Returns true if the capture has the answer of a command.
     pub fn has(&self, source: Source) -> bool {
         let mut files = self.manifest.answers.iter().map(|entry| &entry.file);
         files.any(|file| file.as_deref() == Some(source.file()))
@@ -95,8 +95,8 @@ impl Making {
 
 impl Drop for Making {
     fn drop(&mut self) {
-        // Under this name it is there no more once it is a capture. What cannot be removed the next
-        // one removes.
+        // Once it is a capture, the folder no longer has this name. If it cannot be removed, the
+        // next recording removes it.
         let _ = self.folder.remove(&self.name);
     }
 }
@@ -259,10 +259,10 @@ fn captures(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(captures)
 }
 
-/// The pseudonyms that captures in `folder` use; none yet where there is no file of them.
+/// The pseudonyms that captures in `folder` use; empty without a file of them.
 ///
 /// # Errors
-/// A file that cannot be read, or that is none of pseudonyms.
+/// A file that cannot be read, or that does not contain pseudonyms.
 pub fn load_pseudonyms(folder: &Path) -> Result<Pseudonyms, InputError> {
     let path = folder.join(PSEUDONYMS);
     let name = path.display().to_string();

@@ -16,13 +16,13 @@ use crate::input::slurm::stamp::{self, Both, Stamp};
 /// Answers, and the story of how they came about.
 #[derive(Debug)]
 pub struct Taken {
-    /// What the commands printed; names and jobs a line each, without control characters.
+    /// Output of the commands; names and jobs a line each, without control characters.
     pub answers: Answers,
     /// One entry per command, also of those that failed.
     pub manifest: Manifest,
     /// Commands that a capture can do without and that failed, with the reason.
     pub missing: Vec<(Source, CommandError)>,
-    /// Records of jobs that cannot be told from what users wrote.
+    /// Records of jobs that cannot be told from text of users.
     pub left: LeftOut,
 }
 

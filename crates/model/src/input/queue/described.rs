@@ -21,7 +21,7 @@ pub struct QueueSite {
     pub machines: Vec<MachineRow>,
     /// Which job is next.
     pub policy: Policy,
-    /// What a reader of the answers should know, in sentences.
+    /// Notes for a reader of the answers, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -32,11 +32,11 @@ pub struct MachineRow {
     pub name: String,
     /// Jobs that it runs at a time; matters by fair share only.
     pub slots: u32,
-    /// Whether it begins in maintenance.
+    /// True if it begins in maintenance.
     pub paused: bool,
     /// Limit of waiting on-demand jobs; `None`: none.
     pub limit: Option<u32>,
-    /// What it costs.
+    /// Its prices.
     pub prices: Prices,
 }
 
@@ -49,7 +49,7 @@ pub enum Policy {
     OnDemand(OnDemandSite),
 }
 
-/// What on-demand queues go by.
+/// Rules and state that on-demand queues need.
 #[derive(Clone, Debug)]
 pub struct OnDemandSite {
     /// Ends of runs that are billed.

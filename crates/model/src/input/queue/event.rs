@@ -8,7 +8,7 @@ use fairtree::usage::EndState;
 pub struct Event {
     /// When; `None`: at the moment of the line before.
     pub time: Option<Micros>,
-    /// What.
+    /// The event.
     pub act: Act,
     /// Number of its line, from 1.
     pub line: usize,
@@ -16,12 +16,12 @@ pub struct Event {
     pub text: String,
 }
 
-/// What happens or is asked.
+/// An event or a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     /// A job begins to wait.
     Submit(Submission),
-    /// What is the machine to run?
+    /// Which job must the machine run next?
     Next(String),
     /// A waiting job starts.
     Start(u64),
@@ -56,18 +56,18 @@ pub enum Act {
     Time,
     /// Which place has a job?
     Position(u64),
-    /// In which order do the jobs of a machine, or of each, stand?
+    /// In which order are the jobs of a machine, or of each?
     Positions(Option<String>),
     /// When will the jobs of a machine, or of each, start?
     Estimate(Option<String>),
-    /// What has an account used, and what is it entitled to?
+    /// How much has an account used, and what is it entitled to?
     Standing {
         /// The account.
         account: String,
         /// A user of it.
         user: Option<String>,
     },
-    /// What do accounts owe?
+    /// How much do accounts owe?
     Bill {
         /// For what ended from this moment on; `None`: from the beginning.
         from: Option<Micros>,

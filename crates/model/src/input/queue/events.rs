@@ -39,7 +39,7 @@ impl<'f, R: BufRead> Events<'f, R> {
         }
     }
 
-    /// The next one, as soon as its line is there.
+    /// The next event, as soon as its line is complete.
     ///
     /// # Errors
     /// A stream that breaks; a line that is too long, or no JSON object; an event that does not
@@ -69,7 +69,7 @@ impl<'f, R: BufRead> Events<'f, R> {
     }
 }
 
-/// The keys of an object as they stand, also one that is there twice.
+/// The keys of an object in their order, including a key that occurs twice.
 struct Pairs(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Pairs {

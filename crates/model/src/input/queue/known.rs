@@ -1,4 +1,4 @@
-//! What the keys of a file have in common: its text, its accounts, numbers and moments.
+//! Common parts of the keys of a file: its text, its accounts, numbers and moments.
 
 use std::collections::HashMap;
 

@@ -196,7 +196,8 @@ fn parameters(key: &str, text: &str) -> Result<PriorityParameters, ValueError> {
         .map_err(|error| ValueError::new(error.value, error.allowed))
 }
 
-/// The queue counts to the microsecond; a resolution is checked, and told that it changes nothing.
+/// The queue counts to the microsecond; a resolution is checked, and a note says that it has no
+/// effect.
 fn resolution(
     known: &Known<'_>,
     file: &File,
@@ -255,7 +256,7 @@ fn choice(known: &Known<'_>, order: Option<&Spanned<String>>) -> Result<Choice, 
     }
 }
 
-/// What accounts have instead of the site's rule.
+/// Rules of accounts that replace the site's.
 fn rules(
     known: &Known<'_>,
     file: &File,

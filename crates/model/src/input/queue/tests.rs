@@ -80,7 +80,7 @@ fn a_site_by_minutes() {
     assert_eq!(rule.counted, Some(Counted::Since(since)));
 }
 
-/// What is wrong, and the place and the words of the message.
+/// Defects, each with the place and the words of the message.
 #[test]
 fn sites_that_are_refused() {
     let m = "[machines.m]\n";

@@ -1,8 +1,8 @@
 //! Records of the accounting database, as a ledger of past use needs them: one line per run.
 //!
-//! [`COLUMNS`] are what [`super::ask()`] asks for, none of which can hold a `|` or a break of a line.
-//! A file may have a header and other columns as well; without header it has these. A record that
-//! cannot be read is left out and told ([`LeftOut`]); the others are read.
+//! [`super::ask()`] asks for [`COLUMNS`], none of which can hold a `|` or a line break. A file may
+//! have a header and other columns as well; without a header it has these. A record that cannot be
+//! read is left out and reported ([`LeftOut`]); the others are read.
 
 use std::io::BufRead;
 
@@ -34,9 +34,9 @@ pub const COLUMNS: [&str; 13] = [
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It goes on.
+    /// It still runs.
     Running,
-    /// It goes on with another size, in a record of its own.
+    /// It continues with another size, in a record of its own.
     Resized,
     /// It has ended so.
     Ended(EndState),
@@ -55,14 +55,14 @@ pub struct Accounted {
     pub user: String,
     /// How far it has come.
     pub progress: Progress,
-    /// What the script returned, 12 of `12:0`.
+    /// Exit code of the script, 12 of `12:0`.
     pub exit_code: u8,
     /// Seconds since 1970.
     pub start: i64,
-    /// When it ended, or when its size changed; `None`: it goes on.
+    /// When it ended, or when its size changed; `None`: it still runs.
     pub end: Option<i64>,
     /// For how long it ran, without the time that it was suspended; up to the moment of the answer
-    /// where it goes on.
+    /// if it still runs.
     pub elapsed_secs: i64,
     /// For how long it was suspended.
     pub suspended_secs: i64,
@@ -70,14 +70,14 @@ pub struct Accounted {
     pub limit_secs: Option<i64>,
     /// Billing TRES; CPUs where the record has none.
     pub billing: u64,
-    /// Whether `billing` are CPUs.
+    /// True if `billing` is a number of CPUs.
     pub by_processors: bool,
-    /// What it was allocated besides, by name; ascending.
+    /// Other TRES that it was allocated, by name; ascending.
     pub tres: Vec<(String, u64)>,
 }
 
 impl Accounted {
-    /// The last moment that the record tells of, seconds since 1970.
+    /// The last moment that the record covers, seconds since 1970.
     pub fn known_until(&self) -> i64 {
         let counted = self.start.saturating_add(self.elapsed_secs);
         self.end
@@ -85,7 +85,7 @@ impl Accounted {
     }
 }
 
-/// What a stream had.
+/// Contents of a stream.
 #[derive(Debug, Default)]
 pub struct Found {
     /// Runs that used something.
@@ -148,7 +148,7 @@ const HINT: &str = "these columns are needed: sacct -a -X -D -P -n -L -S 2026-01
      --format=cluster,jobidraw,account,user,state,exitcode,submit,start,end,elapsedraw,suspended,\
      timelimitraw,alloctres";
 
-/// Where the columns stand, and how many cells a line has.
+/// Positions of the columns, and the number of cells per line.
 fn header(line: &str) -> Result<([usize; COLUMNS.len()], usize), String> {
     let line = line.trim();
     let line = line.strip_suffix('|').unwrap_or(line);

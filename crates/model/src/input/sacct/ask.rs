@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::accounted::{COLUMNS, Found, read_accounted};
 use crate::input::capture::{Ask, CommandError};
 
-/// Whose runs.
+/// Clusters whose runs are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clusters<'a> {
     /// Those of one cluster.
@@ -51,7 +51,7 @@ fn time(secs: i64) -> String {
 pub struct ClusterRow {
     /// Its name.
     pub name: String,
-    /// Whether its controller is connected.
+    /// True if its controller is connected.
     pub answers: bool,
 }
 

@@ -3,7 +3,7 @@
 use crate::input::slurm::count;
 use crate::input::slurm::time::{moment, span};
 
-/// What the cells of a column look like.
+/// Form of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A moment, `Unknown`, `None`, or nothing.
@@ -100,7 +100,7 @@ impl Kind {
         }
     }
 
-    /// Whether a cell can be one of this kind.
+    /// Returns true if a cell can be of this kind.
     pub fn fits(self, cell: &str) -> bool {
         let cell = cell.trim();
         if cell.is_empty() {
@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// What may stand in a cell of this kind.
+    /// Allowed values of a cell of this kind.
     pub const fn allowed(self) -> &'static str {
         match self {
             Kind::Moment => {
@@ -144,7 +144,7 @@ impl Kind {
     }
 }
 
-/// Whether `line` is the header of a listing of sacct.
+/// Returns true if `line` is the header of a listing of sacct.
 pub fn begins(line: &str) -> bool {
     let names = line.trim().split('|');
     line.contains('|')
@@ -161,7 +161,7 @@ pub fn begins(line: &str) -> bool {
             >= 2
 }
 
-/// Whether `line` looks like a row of sacct: a job's number first, and times.
+/// Returns true if `line` looks like a row of sacct: first a job's number, and times.
 pub fn is_record(line: &str) -> bool {
     let mut cells = line.split('|');
     let id = cells.next().unwrap_or("");

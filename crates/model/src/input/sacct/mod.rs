@@ -1,7 +1,8 @@
-//! What `sacct -P` (or `-p`) prints.
+//! Output of `sacct -P` (or `-p`).
 //!
-//! Columns in any order, told by the header or named; other columns than the ones below are passed
-//! over. A row of a job gives one [`JobUse`](super::workload::JobUse); rows of steps are part of their job and are skipped.
+//! Columns in any order, given by the header or by name; columns that are not in this table are
+//! ignored. A row of a job gives one [`JobUse`](super::workload::JobUse); rows of steps are part of
+//! their job and are skipped.
 //!
 //! | column | meaning here |
 //! |---|---|

@@ -12,7 +12,7 @@ use crate::input::slurm::count;
 use crate::input::slurm::time::{moment, span};
 use crate::input::workload::{JobUse, Sink, Summary};
 
-/// What a reader is told.
+/// Options of a reader.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
     /// The columns of a log without header, separated by commas or `|`.
@@ -22,13 +22,14 @@ pub struct Options<'a> {
 }
 
 /// Reads a log and hands each job that used something to `each`; `file` names the stream in
-/// messages. A job counts from its start on for as long as it ran (Elapsed, or else from start to end
-/// without what it was suspended). A record that cannot be read is left out and told in a note: one with fewer cells than
-/// columns, with more than one reading, or with a cell that sacct would not print.
+/// messages. A job counts from its start for as long as it ran (Elapsed, or else from start to end
+/// without the time that it was suspended). A record that cannot be read is left out and reported
+/// in a note: one with fewer cells than columns, with more than one reading, or with a cell that
+/// sacct would not print.
 ///
 /// # Errors
-/// A stream that breaks; no header and no columns told; a column that is missing; no record that can
-/// be read where there are some; records of two clusters and none chosen.
+/// A stream that breaks; no header and no columns given; a column that is missing; records of which
+/// none can be read; records of two clusters and none chosen.
 pub fn read<'a>(
     file: &'a str,
     input: impl BufRead,
@@ -38,25 +39,25 @@ pub fn read<'a>(
     read_rows(file, input, options, false, &mut |run| each(&run.used))
 }
 
-/// A run of a job, as one record of `sacct -D` tells of it.
+/// A run of a job, from one record of `sacct -D`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunRecord<'a> {
-    /// What it used, and when: up to its end, also where it was suspended in between.
+    /// Its use, and when: up to its end, also if it was suspended in between.
     pub used: JobUse<'a>,
-    /// Billing TRES, or processors where [`JobUse::by_processors`] says so.
+    /// Billing TRES, or processors if [`JobUse::by_processors`].
     pub billing: u64,
     /// Number of the job.
     pub job: &'a str,
-    /// The partition; `None` where the listing does not tell.
+    /// The partition; `None` if the listing does not say.
     pub partition: Option<&'a str>,
     /// How it ended, or `RUNNING`, `RESIZING` and the like.
     pub state: &'a str,
-    /// What the script returned, 12 of `12:0`; `None` where the listing does not tell.
+    /// Exit code of the script, 12 of `12:0`; `None` if the listing does not say.
     pub exit_code: Option<u8>,
-    /// How long it ran, seconds; what it was suspended is not in it.
+    /// How long it ran, seconds, without the time that it was suspended.
     pub elapsed_secs: u64,
-    /// How long the machine executed it, microseconds: N where the site has `executed_us=N` among
-    /// the words of AdminComment; `None` where it has not, or the listing does not tell.
+    /// How long the machine executed it, microseconds: N if the site has `executed_us=N` among the
+    /// words of AdminComment; `None` if it has not, or the listing does not say.
     pub executed_us: Option<u64>,
 }
 
@@ -182,7 +183,7 @@ fn jobs(count: u64) -> String {
     format!("{count} job{s}")
 }
 
-/// What is learned on the way.
+/// Facts collected while reading.
 #[derive(Default)]
 struct Totals {
     cluster: Option<String>,
@@ -276,7 +277,7 @@ impl Header {
         ))
     }
 
-    /// Finds what else tells of a run.
+    /// Finds the other columns that describe a run.
     fn find_runs(&mut self) -> Result<(), String> {
         let find = |wanted: &str| {
             let mut names = self.names.iter();
@@ -411,7 +412,7 @@ impl<R: BufRead> Records<'_, R> {
         Ok(false)
     }
 
-    /// Adds the lines that the record goes on in; what is wrong with it when there is no such line.
+    /// Adds the lines in which the record continues; returns the error if there is no such line.
     fn complete(&mut self) -> Result<Option<InputError>, InputError> {
         let due = self.header.names.len() + usize::from(self.header.bar_after);
         // Only what users write goes over several lines.
@@ -604,7 +605,7 @@ impl<R: BufRead> Records<'_, R> {
         Ok(())
     }
 
-    /// What the job counted per second.
+    /// Billing of the job per second.
     fn billing(&self, cells: &[&str], totals: &mut Totals) -> Result<Billing, InputError> {
         if let Some(at) = self.header.tres {
             let tres = count::tres(cells[at].trim()).unwrap_or_default();
@@ -639,7 +640,7 @@ impl<R: BufRead> Records<'_, R> {
     }
 }
 
-/// What a job counts per second.
+/// Billing of a job per second.
 struct Billing {
     count: u64,
     /// They are processors: there is no billing.

@@ -169,8 +169,8 @@ fn one_broken_record_hides_no_other() {
     }
 }
 
-// What users write is taken for a part of their own record as far as it is none itself; that it can
-// be one is told, and no bill is made of it.
+// Text of users counts as a part of their own record unless it is a record itself; that it may be
+// one is reported, and no bill is made from it.
 #[test]
 fn records_that_users_can_write_are_told() {
     let text = "JobID|JobName|Account|User|State|Start|ElapsedRaw|NCPUS\n\

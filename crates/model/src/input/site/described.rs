@@ -26,11 +26,11 @@ pub struct Site {
     pub tree: Tree,
     /// Raw usage now.
     pub ledger: Ledger,
-    /// What the raw usage is counted from; `None`: that is not known.
+    /// Uses from which the raw usage is counted; `None`: not known.
     pub uses: Option<Uses>,
-    /// Jobs, and what they are measured by; `None` where the file has nothing of the kind.
+    /// Jobs, and what they are measured by; `None` if the file has neither.
     pub queued: Option<Queued>,
-    /// What was taken for granted, in sentences.
+    /// Assumptions that were made, in sentences.
     pub assumptions: Vec<String>,
 }
 
@@ -82,8 +82,8 @@ impl Site {
     /// Follows a policy file instead of the policy that the site has, and counts usage anew by it.
     ///
     /// # Errors
-    /// What [`Config::under_policy`] refuses; accounts that the site does not have; usage whose sum
-    /// is not finite.
+    /// Errors of [`Config::under_policy`]; accounts that the site does not have; usage whose sum is
+    /// not finite.
     pub fn follow_policy(&mut self, file: &PolicyFile) -> Result<(), ConfigError> {
         let config = self.config.clone().under_policy(file)?;
         file.check_accounts(|name| self.account(name).is_some())?;

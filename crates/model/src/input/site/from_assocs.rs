@@ -1,4 +1,4 @@
-//! The site of associations that Slurm's commands told.
+//! The site of associations that Slurm's commands listed.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -19,7 +19,7 @@ use crate::input::sprio::{self, Column, Form};
 use fairtree::config::Config;
 use fairtree::priority::TimeLimit;
 
-/// Slurm's largest job number: the highest bits of a number tell the cluster of a federation.
+/// Slurm's largest job number: the highest bits of a number are the cluster of a federation.
 const MAX_JOB: i64 = (1 << 26) - 1;
 /// The largest nice value and site factor: sbatch(1), `--nice`.
 const MAX_NICE: i64 = (1 << 31) - 3;
@@ -28,13 +28,13 @@ const MAX_NICE: i64 = (1 << 31) - 3;
 pub(super) struct Read {
     /// The job.
     pub row: JobRow,
-    /// What a site's own plugin adds.
+    /// Addition by a site's own plugin.
     pub site_factor: i32,
     /// Its priority is an administrator's.
     pub set_by_hand: bool,
 }
 
-/// What jobs are read against.
+/// Context in which jobs are read.
 pub(super) struct Reader<'a> {
     /// The text, for messages.
     pub text: &'a Text<'a>,
@@ -287,7 +287,7 @@ fn shared(names: Vec<String>) -> Arc<[Name]> {
     names.into_iter().map(Name::from).collect()
 }
 
-/// What sprio lists: a row for each partition and QOS of a job that waits and is not held.
+/// Rows of sprio: one for each partition and QOS of a job that waits and is not held.
 pub(super) fn sprio_rows(jobs: &[Read]) -> sprio::Rows {
     let mut rows = sprio::Rows::new(&[
         Column::JobId,

@@ -1,9 +1,9 @@
 //! The order of associations in slurmctld, which sshare prints.
 //!
-//! An account is followed by its users, then by its accounts with what is below them, each by
+//! An account is followed by its users, then by its accounts with everything below them, each by
 //! name, byte by byte. From 23.11 on slurmctld sorts by lineage, the path with `/` after each name,
-//! where a name that goes on with `-` or `.` comes before the shorter one. Source:
-//! slurmctld 22.05.8 and 24.11.5, order of `assoc_mgr_assoc_list`.
+//! where a name that continues with `-` or `.` comes before the shorter one. Source: slurmctld
+//! 22.05.8 and 24.11.5, order of `assoc_mgr_assoc_list`.
 
 use std::cmp::Ordering;
 

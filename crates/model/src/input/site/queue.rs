@@ -23,8 +23,8 @@ use fairtree::config::tres_weights::parse_tres_weights;
 use fairtree::priority::TimeLimit;
 use fairtree::tree::Shares;
 
-/// What a file says of jobs; `None` where it says nothing of the kind. `now` is the moment of the
-/// report, `users` who may have jobs.
+/// Jobs of a file; `None` if it has no entries about jobs. `now` is the moment of the report,
+/// `users` are those who may have jobs.
 pub(super) fn read(
     text: &Text<'_>,
     file: &File,

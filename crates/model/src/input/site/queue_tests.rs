@@ -97,8 +97,8 @@ fn a_site_without_anything_about_jobs_has_no_queue() {
     assert!(read("f", text.as_bytes()).unwrap().queued.is_none());
 }
 
-/// What follows, the place of the error (line and column behind [`SITE`] and [`JOB`]), and words of
-/// the message.
+/// The text that follows, the place of the error (line and column after [`SITE`] and [`JOB`]), and
+/// words of the message.
 #[test]
 fn refused_with_place_value_and_what_is_allowed() {
     let lines = SITE.lines().count();

@@ -67,14 +67,14 @@ pub(super) fn tres(
     Ok(tracked)
 }
 
-/// Whether slurm.conf has a priority setting of this name: the reader of slurm.conf passes over
-/// what is none, and refuses one without value.
+/// Returns true if slurm.conf has a priority setting of this name: the reader of slurm.conf ignores
+/// other names, and refuses a setting without value.
 fn is_known(key: &str) -> bool {
     let word = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric());
     word && Config::from_slurm_conf(&format!("{key}\n"), "").is_err()
 }
 
-/// A value as it would stand between quotes in slurm.conf.
+/// A value as it would be written between quotes in slurm.conf.
 fn written(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -88,7 +88,7 @@ fn written(value: &Value) -> Option<String> {
     (!text.contains(breaks)).then_some(text)
 }
 
-/// An error in a line made by [`config`], told of the entry that the line was made from.
+/// An error in a line made by [`config`], reported for the entry that the line was made from.
 fn refused(
     text: &Text<'_>,
     entries: &[(&Spanned<String>, &Spanned<Value>)],

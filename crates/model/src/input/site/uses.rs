@@ -1,4 +1,4 @@
-//! What a file says was used, and how much of it counts by a usage model.
+//! Use as a file gives it, and how much of it a usage model counts.
 
 use jiff::tz::TimeZone;
 
@@ -7,7 +7,7 @@ use fairtree::extended::Extended;
 use fairtree::tree::{AssocIndex, Tree};
 use fairtree::usage::{Decay, Ledger, UsageError, next_reset};
 
-/// What was used, as a file says it, so that it can be counted anew by another policy.
+/// Use as a file gives it, so that it can be counted again by another policy.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
     /// When the amounts hold, seconds since 1970; `None` without times.
@@ -31,7 +31,7 @@ pub(super) struct Interval {
 }
 
 impl Uses {
-    /// What counts now, with the settings' half-life and resets; `models`: by row.
+    /// Usage that counts now, with the settings' half-life and resets; `models`: by row.
     ///
     /// # Errors
     /// Amounts whose sum is not finite.
@@ -138,7 +138,7 @@ impl Uses {
     }
 }
 
-/// What time does to usage.
+/// Effect of time on usage.
 struct Clock {
     half_life: Decay,
     usage_time: Option<i64>,
@@ -177,7 +177,7 @@ impl Clock {
         }
     }
 
-    /// What is left now of usage that is given without times.
+    /// Remaining part, at this moment, of usage that is given without times.
     fn aged(&self, usage: f64, model: UsageModel) -> f64 {
         let (Some(before), Some(now)) = (self.usage_time, self.now) else {
             return usage;
@@ -188,7 +188,8 @@ impl Clock {
         }
     }
 
-    /// What an interval counts now, TRES-seconds; 0 where none of it is in the window or after the date.
+    /// Usage of an interval that counts now, TRES-seconds; 0 if none of it is in the window or
+    /// after the date.
     fn used(&self, interval: &Interval, model: UsageModel) -> f64 {
         let Interval { start, end, .. } = *interval;
         let start = self.since(model).map_or(start, |since| start.max(since));

@@ -145,7 +145,7 @@ pub(in crate::input) fn time(
     Ok(time.as_second())
 }
 
-/// A list of TRES in Slurm's form, `cpu=100,gres/gpu=2`, as it stands.
+/// A list of TRES in Slurm's form, `cpu=100,gres/gpu=2`, unchanged.
 pub(in crate::input) fn tres(
     text: &Text<'_>,
     value: Option<&Spanned<String>>,

@@ -5,7 +5,7 @@ use crate::input::slurm::document::{Document, Setting};
 use fairtree::compat::Release;
 use fairtree::config::{Config, Host, Include, SlurmConfReader};
 
-/// What the files say.
+/// Contents of the files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conf {
     /// `PriorityType`.
@@ -16,7 +16,7 @@ pub struct Conf {
     pub partitions: Vec<PartitionLine>,
 }
 
-/// What a `PartitionName` line gives; `None`: nothing.
+/// Values of a `PartitionName` line; `None`: not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionLine {
     /// Name.

@@ -5,7 +5,7 @@ use crate::input::left_out::LeftOut;
 use fairtree::compat::{Compat, Release};
 use fairtree::config::{Config, ConfigError, Host, SlurmConfReader};
 
-/// What the answer tells about priorities.
+/// The part of the answer about priorities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// `ClusterName`.
@@ -23,8 +23,8 @@ pub struct Settings {
     pub config: Config,
 }
 
-/// What a plugin does in a release: ours what `PriorityParameters` told it, `told`; Slurm's own
-/// what it does.
+/// Behaviour of a plugin in a release: for ours, `told`, which `PriorityParameters` gave it; for
+/// Slurm's own, that of the release.
 pub fn compat_of(priority_type: Option<&str>, release: Option<Release>, told: Compat) -> Compat {
     match (priority_type, release) {
         (Some("priority/multifactor"), Some(release)) => {
@@ -99,7 +99,7 @@ pub fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(pair)
 }
 
-/// What the answer says of one key; `None`: nothing.
+/// Value of one key in the answer; `None`: not given.
 pub fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let (_, value) = pairs(text).find(|(known, _)| *known == key)?;
     (!value.is_empty() && value != "(null)").then_some(value)

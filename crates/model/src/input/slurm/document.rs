@@ -35,7 +35,7 @@ pub struct Source {
     lines: Vec<String>,
 }
 
-/// `Key=Value` and where it stands.
+/// `Key=Value` and its place.
 #[derive(Debug)]
 pub struct Setting {
     /// Position in [`Document::sources`].
@@ -44,7 +44,7 @@ pub struct Setting {
     pub key: Word,
     /// The value, without quotes.
     pub value: Word,
-    /// What follows the value on its line: the other settings of a partition, empty elsewhere.
+    /// Text after the value on its line: the other settings of a partition, empty elsewhere.
     pub rest: Word,
 }
 
@@ -93,11 +93,11 @@ const LISTS: [&str; 5] = [
 pub struct Document {
     /// The files, in the order in which they were opened; one that is included twice is here twice.
     pub sources: Vec<Source>,
-    /// The settings of all files; those of an included file stand at the place of its `include` line.
+    /// The settings of all files; those of an included file are at the place of its `include` line.
     pub settings: Vec<Setting>,
     /// Files that an `include` line names and that were not read.
     pub unread: Vec<Unread>,
-    /// What Slurm cannot parse, and ends with: whole lines, and ends of lines.
+    /// Text that Slurm cannot parse, at which it stops: whole lines, and ends of lines.
     pub unparsed: Vec<Unparsed>,
     /// Bytes of the files that were included.
     included_bytes: usize,
@@ -269,7 +269,7 @@ impl Document {
     /// The text of the file at position `source` of [`Document::sources`].
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no such file.
     pub fn text(&self, source: usize) -> String {
         self.sources[source].lines.join("\n")
     }
@@ -334,7 +334,7 @@ impl Setting {
     }
 }
 
-/// Of the same text the same, within one run.
+/// Equal for equal texts, within one run.
 fn hash(text: &str) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     std::hash::Hash::hash(text, &mut hasher);
@@ -432,7 +432,7 @@ mod tests {
         let document = Document::read("include a\n", "a", &mut fetch);
         assert_eq!((document.sources.len(), document.unread.len()), (1, 1));
         assert_eq!(document.unread[0].why, "it includes itself");
-        // Under other names, as by links: the text tells.
+        // Different names for one file, as with links: the text decides.
         let document = Document::read("include b\n", "a", &mut fetch);
         assert_eq!(document.sources.len(), 2);
         assert_eq!(document.unread.len(), 2);

@@ -17,7 +17,7 @@ use crate::input::lines::plain;
 use crate::input::prompt::is_prompt;
 use fairtree::tree::Shares;
 
-/// What a dump holds.
+/// Contents of a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
     /// Name of the cluster.
@@ -65,9 +65,10 @@ pub fn begins(line: &str) -> bool {
 /// Reads a dump. `file` names it in messages.
 ///
 /// # Errors
-/// Lines that are none of `QOS`, `Cluster`, `Parent`, `Account`, `User`; QOS after the cluster; a
-/// second cluster; quotes that do not close; shares out of range; keys that look like shares and are
-/// not; accounts and users before the first `Parent` or below an account that is not there yet.
+/// Lines that do not begin with `QOS`, `Cluster`, `Parent`, `Account` or `User`; QOS after the
+/// cluster; a second cluster; quotes that do not close; shares out of range; keys that look like
+/// shares and are not; accounts and users before the first `Parent` or below an account that does
+/// not exist yet.
 pub fn read(file: &str, text: &str) -> Result<Dump, InputError> {
     let text = &*plain(text.into());
     let mut reader = Reader {
@@ -163,8 +164,8 @@ fn without_comment<'t>(line: &'t str, quote: &mut Option<u8>) -> &'t str {
     line
 }
 
-/// Returns true if a quote with `after` behind it is the end of a text: a colon, a comment, or the
-/// end of the line follows, as after no quote inside of one.
+/// Returns true if a quote with `after` following it is the end of a text: then comes a colon, a
+/// comment, or the end of the line, which is never so after a quote inside a text.
 fn closes(after: &str) -> bool {
     let after = after.trim_start();
     after.is_empty() || after.starts_with([':', '#', '\\'])
@@ -220,7 +221,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds an account or a user, or changes the one that is there.
+    /// Adds an account or a user, or changes an existing one.
     fn assoc(
         &mut self,
         line: &Line<'_>,

@@ -41,7 +41,7 @@ pub struct JobRow {
     pub array: Option<(u32, Name)>,
     /// The most CPUs that it asks for.
     pub cpus: u32,
-    /// The least nodes that it asks for, or has where the answer does not tell what was asked for.
+    /// Minimum number of nodes that it asks for; allocated nodes if the answer does not say.
     pub nodes: u32,
     /// Time limit.
     pub time_limit: TimeLimit,
@@ -49,13 +49,14 @@ pub struct JobRow {
     pub tres: Option<Arc<[(String, u64)]>>,
 }
 
-/// Whether `3`, `1-10:2` or `1-7:3,20%4` has a task; behind `%` stands how many may run at once.
+/// Returns true if `3`, `1-10:2` or `1-7:3,20%4` has a task; after `%` comes the maximum of running
+/// tasks.
 pub fn has_task(tasks: &str, task: u32) -> bool {
     let tasks = tasks.split('%').next().unwrap_or_default();
     tasks.split(',').any(|part| is_in(part, task))
 }
 
-/// Whether `3`, `1-10` or `1-10:2` has a task.
+/// Returns true if `3`, `1-10` or `1-10:2` has a task.
 fn is_in(part: &str, task: u32) -> bool {
     let number = |text: &str| text.parse::<u32>().ok();
     let (range, step) = match part.split_once(':') {
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(of(&newer, &Names::new()).unwrap()[0].nodes, 1);
         let older = LINE.replace("NumNodes=1-1", "NumNodes=2");
         assert_eq!(of(&older, &Names::new()).unwrap()[0].nodes, 1);
-        // What a running job has tells nothing of what it asked for.
+        // The resources of a running job do not show what it asked for.
         let running = LINE
             .replace("PENDING", "RUNNING")
             .replace("NumNodes=1-1", "NumNodes=3");

@@ -19,7 +19,7 @@ pub(super) struct Block {
 /// The blocks of a stream.
 pub(super) struct Blocks<R> {
     input: R,
-    /// Bytes of a block at least, but for the last.
+    /// Minimum bytes of a block, except for the last.
     size: usize,
     number: usize,
     lines: usize,
@@ -49,7 +49,7 @@ impl<R: BufRead> Blocks<R> {
         bytes.clear();
         bytes.append(&mut self.rest);
         let inside = std::mem::take(&mut self.inside);
-        // No record begins behind the first byte and up to here.
+        // No record begins after the first byte and up to here.
         let mut searched = 1;
         while !self.ended {
             if bytes.len() >= self.size {
@@ -103,10 +103,10 @@ impl<R: BufRead> Blocks<R> {
     }
 }
 
-/// What a record begins with, behind the line before.
+/// Beginning of a record, after the line before.
 const BEGINS: &[u8] = b"\nJobId=";
 
-/// Where the last record begins that begins behind `from`, and that another byte follows.
+/// Start of the last record that begins after `from` and is followed by another byte.
 fn last_record(bytes: &[u8], from: usize) -> Option<usize> {
     let mut places = memchr::memmem::rfind_iter(&bytes[from - 1..], BEGINS);
     let digit = |at: &usize| {

@@ -1,4 +1,4 @@
-//! Names of jobs, which squeue tells: what is a name in the answer of scontrol, and what is not.
+//! Names of jobs, as squeue prints them: which text in the answer of scontrol is a name.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -23,7 +23,7 @@ impl Names {
         Names::default()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no names.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -52,8 +52,8 @@ impl Names {
 }
 
 /// Reads `squeue -h -o '%A|%j'`: number and name. A line that begins with no number is part of a
-/// name with a line break. Of a number that stands there twice, which is somebody's name, no name
-/// is known.
+/// name with a line break. A number that occurs twice (one of them in somebody's name) has no known
+/// name.
 pub fn read_names(text: &str) -> Names {
     let mut names = Gathered::default();
     text.lines().for_each(|line| names.line(line));
@@ -108,7 +108,7 @@ impl Gathered {
     }
 }
 
-/// What squeue tells of the jobs: owner and name, line breaks and all.
+/// Jobs as squeue printed them: owner and name, including line breaks.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     text: String,
@@ -150,7 +150,7 @@ impl Told {
         Some((self.jobs[place].1, self.name(place)))
     }
 
-    /// Number and name of all of them, as squeue told.
+    /// Number and name of all jobs, as squeue printed them.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
         let jobs = self.jobs.iter().enumerate();
         jobs.map(|(place, (id, _, _))| (*id, self.name(place)))
@@ -167,9 +167,9 @@ fn place(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 names: an answer has a length")
 }
 
-/// Where the name of a job ends. Its owner chooses it, blanks, `=` and all, and scontrol prints it
-/// as it is: only `names` tells for certain. Where there are none at all, the name is taken to end
-/// at the first ` UserId=`.
+/// End of a job's name. Its owner chooses the name, blanks, `=` and all, and scontrol prints it
+/// unchanged: only `names` gives it for certain. If there are no names at all, the name is taken to
+/// end at the first ` UserId=`.
 pub(super) fn name_end(names: &Names, record: &str, key: &str, start: usize) -> Option<usize> {
     if key != "JobName" {
         return None;

@@ -1,7 +1,7 @@
 //! From the answer of `scontrol -o show job` to its records, by several threads.
 //!
 //! The text is taken in blocks of whole records: a thread takes the next block, reads its records
-//! and goes on, while one puts the blocks together in their order. Nothing is kept but the rows.
+//! and continues, while one thread puts the blocks together in their order. Only the rows are kept.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::BufRead;
@@ -26,7 +26,7 @@ const BLOCK: usize = 4 << 20;
 const MOST_THREADS: usize = 8;
 
 /// Reads the records. `file` names the text in messages. A record that cannot be read goes to
-/// `left`, and so do those of a number that `names` does not tell of, or that stands there twice.
+/// `left`, and so do those of a number that `names` does not have, or that occurs twice.
 ///
 /// # Errors
 /// Text before the first record; no record that can be read where there are some.
@@ -100,7 +100,7 @@ pub fn read_stream(
                 due += 1;
             }
         }
-        // The error of the stream stands behind all that was read.
+        // The error of the stream comes after everything that was read.
         waiting
             .into_values()
             .try_for_each(|parsed| parsed.map(drop))?;
@@ -108,7 +108,7 @@ pub fn read_stream(
     })
 }
 
-/// Whether [`read_stream`] takes an answer, of which one record at a time is in memory.
+/// Checks that [`read_stream`] accepts an answer; one record at a time is in memory.
 ///
 /// # Errors
 /// Those of [`read_stream`].
@@ -120,7 +120,7 @@ pub fn check_stream(file: &str, input: impl BufRead, names: &Names) -> Result<()
     })
 }
 
-/// What a lock keeps, also after a panic of another thread.
+/// The content of a lock, also after a panic of another thread.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -175,7 +175,7 @@ fn texts(
     inside: bool,
     see: &mut See<'_>,
 ) -> Result<(), InputError> {
-    // The record that goes on, and the number of its first line; 0: none yet.
+    // The record that continues, and the number of its first line; 0: none yet.
     let (mut text, mut begun, mut start) = (String::new(), 0, 0);
     let mut at = lines.taken;
     while let Some(line) = lines.next()? {
@@ -206,7 +206,7 @@ fn texts(
     Ok(())
 }
 
-/// Whether a line begins a record, of whatever number.
+/// Returns true if a line begins a record, of whatever number.
 fn begins_record(line: &str) -> bool {
     let number = line.strip_prefix("JobId=");
     number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
@@ -216,8 +216,8 @@ fn begins_record(line: &str) -> bool {
 struct Checked<'a> {
     id: u32,
     record: Record<'a>,
-    /// The name goes on where the one that squeue told ends: its next line begins there as another
-    /// job does. What looks like a record of this job further on is a part of the name.
+    /// The name continues after the end of the name that squeue printed: its next line begins like
+    /// another job. Further text that looks like a record of this job is a part of the name.
     is_cut: bool,
 }
 
@@ -228,7 +228,7 @@ fn another_name(record: &Record<'_>) -> InputError {
 /// A record and its number; `None` where the text holds none.
 ///
 /// # Errors
-/// One of a job that `names` does not tell of, or by another name.
+/// A record of a job that `names` does not have, or with a different name.
 fn checked<'a>(
     file: &'a str,
     number: usize,
@@ -247,7 +247,7 @@ fn checked<'a>(
             return Err(record.unknown(&why));
         };
         let name = text.find(" JobName=").map(|at| at + " JobName=".len());
-        // Without a name it is somebody's text behind a line break.
+        // Without a name it is somebody's text after a line break.
         if name.is_none_or(|at| name_end(names, text, "JobName", at).is_none()) {
             let after = name.and_then(|at| text[at..].strip_prefix(told));
             is_cut = after.is_some_and(|after| after.starts_with('\n'));
@@ -259,8 +259,8 @@ fn checked<'a>(
     Ok(Some(Checked { id, record, is_cut }))
 }
 
-/// The keys behind which stand what users write: what a record says is said before the first of
-/// them (`slurm_sprint_job_info` of 22.05.8 and 24.11.5).
+/// The keys that are followed by text of users: a record's own values come before the first of them
+/// (`slurm_sprint_job_info` of 22.05.8 and 24.11.5).
 fn is_free(key: &str) -> bool {
     matches!(
         key,

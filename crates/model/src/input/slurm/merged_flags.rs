@@ -1,8 +1,8 @@
 //! Which `NO_NORMAL_…` flags are set, where scontrol does not say.
 //!
-//! Up to 25.05, `scontrol show config` shows `NO_NORMAL_ALL` where any of the four flags is set. What
-//! sprio prints of waiting jobs tells them apart: a factor that is divided by the largest of its kind
-//! is 1 at most, and one that is not is a whole number.
+//! Up to 25.05, `scontrol show config` shows `NO_NORMAL_ALL` where any of the four flags is set.
+//! The factors that sprio prints of waiting jobs distinguish them: a factor that is divided by the
+//! largest of its kind is 1 at most, and one that is not is a whole number.
 
 use super::assoc::AssocRow;
 use super::config::Settings;
@@ -13,7 +13,7 @@ use crate::input::sprio::{Factor, Queue, SprioRow};
 use fairtree::config::{Config, PriorityFlags};
 use std::collections::HashMap;
 
-/// What the answers tell beside the settings.
+/// Other answers that are used with the settings.
 pub(super) struct Beside<'a> {
     pub(super) queue: &'a Queue,
     pub(super) jobs: &'a [JobRow],
@@ -58,7 +58,8 @@ const FLAGS: [Flag; 4] = [
     },
 ];
 
-/// Clears the flags that are not set. A sentence about those that nothing tells of, which stay set.
+/// Clears the flags that are not set. Returns a sentence about those that cannot be decided, which
+/// stay set.
 pub(super) fn tell_apart(settings: &mut Settings, beside: &Beside<'_>) -> Option<String> {
     let release = settings.release?;
     let flags = &mut settings.config.priority_flags;
@@ -100,7 +101,7 @@ pub(super) fn tell_apart(settings: &mut Settings, beside: &Beside<'_>) -> Option
     })
 }
 
-/// Whether a printed factor is a raw number; `None`: it can be either.
+/// Returns true if a printed factor is a raw number; `None`: it can be either.
 fn is_raw(row: &SprioRow<'_>, factor: Factor, raw: &RawFactors<'_>) -> Option<bool> {
     if factor == Factor::Tres {
         let tres = row.norm_tres.unwrap_or_default().iter();

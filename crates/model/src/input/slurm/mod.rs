@@ -15,7 +15,8 @@
 //! | [`pseudonym`] | all of them, without the names of people |
 //! | [`plugin`] | plugins as files: for which release each is |
 //! | [`last_pass`] | the file with the times of the last pass and the last reset |
-//! | `stamp` | the answers of `squeue` and `scontrol show job`, told from what users wrote into them |
+//! | `stamp` | the answers of `squeue` and `scontrol show job`, separated from text of users in
+//! them |
 //! | `stamped_record` | where a record of a job begins, and what of it Slurm printed |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
 //! | [`part`] | the same with a few of the jobs |

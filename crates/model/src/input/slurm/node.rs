@@ -17,8 +17,8 @@ pub struct Nodes {
 /// Reads the records. `file` names the text in messages.
 ///
 /// # Errors
-/// Lines that are no records; a node that stands there twice; no node that can be read. One that
-/// cannot be goes to `left`.
+/// Lines that are not records; a node that occurs twice; no node that can be read. A single node
+/// that cannot be read goes to `left`.
 pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Nodes, InputError> {
     let mut total = Nodes::default();
     let before = left.count();

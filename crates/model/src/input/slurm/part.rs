@@ -1,7 +1,7 @@
 //! A snapshot of a capture with the jobs that a question is about, not a million others.
 //!
-//! Of the jobs, their names and priorities only the lines in question are read into memory; the
-//! rest passes by. The jobs that tell when the last pass was are among them, see [`VOTERS`].
+//! Only the lines in question of jobs, their names and priorities are read into memory; the rest is
+//! skipped. They include the jobs that show when the last pass was, see [`VOTERS`].
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -19,8 +19,8 @@ use crate::input::left_out::LeftOut;
 use crate::input::lines::Lines;
 use crate::input::sprio::{self, Queue};
 
-/// How many rows of `sprio` with an age below its maximum, the first ones, tell the moment of the
-/// last pass; and how many that have none yet.
+/// Number of rows of `sprio`, the first with an age below its maximum, that show the moment of the
+/// last pass; also the number of rows without an age that do.
 pub const VOTERS: usize = 1000;
 
 /// The jobs that a question is about.
@@ -122,8 +122,8 @@ fn selection(place: Place<'_>, wanted: &Wanted) -> Result<Long, InputError> {
 
 /// Numbers of jobs, asked for once a line: a bit per number up to the highest.
 ///
-/// `MaxJobId` is below 2^26 unless a site says otherwise, so this is 8 MB at most; what is beyond
-/// stands in a set.
+/// `MaxJobId` is below 2^26 unless a site says otherwise, so this is 8 MB at most; higher numbers
+/// are in a set.
 struct Ids {
     bits: Vec<u64>,
     beyond: HashSet<u32>,
@@ -163,7 +163,7 @@ fn number_of(record: &str) -> Option<u32> {
     leading_number(record.strip_prefix("JobId=")?.as_bytes())
 }
 
-/// What tells a record that is in question from the others.
+/// Tests which records are in question.
 struct Question<'a> {
     ids: Ids,
     wanted: &'a Wanted,
@@ -202,7 +202,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Whether `fits` holds for what follows one of the places where a key stands.
+/// Returns true if `fits` holds for the text after one of the places of a key.
 fn any_value(line: &[u8], key: &memmem::Finder<'_>, fits: impl Fn(&[u8]) -> bool) -> bool {
     let length = key.needle().len();
     let mut places = key.find_iter(line).map(|at| at + length);
@@ -217,7 +217,7 @@ fn leading_number(text: &[u8]) -> Option<u32> {
     })
 }
 
-/// The jobs of the first rows that tell an age.
+/// The jobs of the first rows that show an age.
 fn voters(path: &Path) -> Result<HashSet<u32>, InputError> {
     let (file, input) = stream(path)?;
     let mut lines = Lines::new(&file, input);
@@ -225,7 +225,7 @@ fn voters(path: &Path) -> Result<HashSet<u32>, InputError> {
     let Some(header) = lines.next()? else {
         return Ok(found);
     };
-    // The weighted age stands before the other one.
+    // The weighted age comes before the normalised one.
     let at = header
         .split('|')
         .enumerate()

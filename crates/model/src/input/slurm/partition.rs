@@ -26,8 +26,8 @@ pub struct PartitionRow {
 /// Reads the records. `file` names the text in messages.
 ///
 /// # Errors
-/// Lines that are no records; a partition that stands there twice; none that can be read. One that
-/// cannot be goes to `left`.
+/// Lines that are not records; a partition that occurs twice; no partition that can be read. A
+/// single partition that cannot be read goes to `left`.
 pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Vec<PartitionRow>, InputError> {
     let before = left.count();
     let records = records(file, text, "PartitionName", &no_end, left)?;

@@ -48,7 +48,7 @@ pub struct PluginFile {
 }
 
 impl PluginFile {
-    /// Whether a daemon of that release loads it.
+    /// Returns true if a daemon of that release loads it.
     pub fn fits(&self, release: Release) -> bool {
         self.built_for.as_ref().is_ok_and(|built| *built == release)
     }

@@ -17,7 +17,7 @@ use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::lines::Lines;
 
-/// Which name stands for which: to be kept from others.
+/// The pseudonym of each name: to be kept secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pseudonyms {
     users: BTreeMap<String, usize>,
@@ -37,7 +37,7 @@ fn number(names: &mut BTreeMap<String, usize>, real: &str) -> usize {
 }
 
 impl Pseudonyms {
-    /// What a user is called; one that is new gets the next number.
+    /// Pseudonym of a user; a new user gets the next number.
     pub fn user(&mut self, real: &str) -> String {
         match real {
             "" | "root" => real.to_owned(),
@@ -181,7 +181,7 @@ impl Pseudonyms {
         let id = record.text("JobId")?;
         let mut out = format!("JobId={id}");
         let user = record.text("UserId")?.rsplit_once('(');
-        // With the blanks around it, which a record does not tell.
+        // With the blanks around it, which a record does not show.
         let known = id.parse().ok().and_then(|id| names.get(id));
         if let Some(job) = known.or(record.said("JobName")) {
             out.push_str(&format!(" JobName=j{:03}", number(&mut self.jobs, job)));
@@ -253,7 +253,7 @@ fn selected(
     Ok(out)
 }
 
-/// The settings about priorities, and what tells the moment and the release.
+/// The settings about priorities, and those that give the moment and the release.
 fn settings(input: impl BufRead, out: &mut impl Write) -> io::Result<()> {
     let keeps = |line: &str| {
         let key = line.split('=').next().unwrap_or("").trim();

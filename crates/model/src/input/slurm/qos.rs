@@ -20,8 +20,8 @@ pub struct QosRow {
 /// Reads the table. `file` names it in messages.
 ///
 /// # Errors
-/// No table; a missing column among Name and Priority; a QOS that stands there twice; none that can
-/// be read. One that cannot be goes to `left`.
+/// No table; a missing column among Name and Priority; a QOS that occurs twice; no QOS that can be
+/// read. A single QOS that cannot be read goes to `left`.
 pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Vec<QosRow>, InputError> {
     let before = left.count();
     let table = Table::parse(file, text, left)?;

@@ -50,8 +50,8 @@ pub(super) fn records<'a>(
     Ok(records)
 }
 
-/// Reads one line, the `number`-th from 1, up to the first key for which `stop` holds: behind it
-/// stands what users write. `None` where the line holds no record.
+/// Reads one line, the `number`-th from 1, up to the first key for which `stop` holds: text of
+/// users follows it. `None` if the line holds no record.
 pub(super) fn record<'a>(
     file: &'a str,
     number: usize,
@@ -92,7 +92,7 @@ fn fields<'a>(
         let rest = &line[at..];
         let word_end = || memchr::memchr(b' ', rest.as_bytes()).unwrap_or(rest.len());
         let Some(equals) = key_len(rest.as_bytes()) else {
-            // A blank inside of a value: it goes on.
+            // A blank inside a value: it continues.
             let end = at + word_end();
             if let Some((_, value, start)) = fields.last_mut() {
                 *value = &line[*start..end];
@@ -112,7 +112,8 @@ fn fields<'a>(
     fields
 }
 
-/// Whether two keys are the same. Of one length many keys are, with one last letter few.
+/// Returns true if two keys are the same. Many keys have the same length; few have also the same
+/// last letter.
 fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     a.len() == b.len() && a.last() == b.last() && a == b
@@ -144,8 +145,8 @@ impl<'a> Record<'a> {
             .hint("is the answer put together from two?")
     }
 
-    /// The value of a key where it stands first: later ones may be inside of a user's text.
-    /// `(null)` and an empty value say nothing.
+    /// The value of a key where it first occurs: later ones may be inside a user's text. `(null)`
+    /// and an empty value give `None`.
     pub fn said(&self, key: &str) -> Option<&'a str> {
         let found = self.fields.iter().find(|(name, _, _)| same(name, key));
         found
@@ -153,7 +154,7 @@ impl<'a> Record<'a> {
             .filter(|value| !value.is_empty() && *value != "(null)")
     }
 
-    /// As [`Record::said`], of a key that stands before the first `border`.
+    /// As [`Record::said`], of a key that comes before the first `border`.
     pub fn said_before(&self, border: &str, key: &str) -> Option<&'a str> {
         let of = |wanted: &str| {
             self.fields

@@ -84,7 +84,7 @@ impl Part {
     fn read(file: &File, from: u64, to: u64, keep: &impl Fn(&[u8]) -> bool) -> io::Result<Part> {
         let mut part = Part::default();
         let mut buffer = vec![0; BLOCK];
-        // The line that goes on at `from` belongs to the part before; it ends at the first line
+        // The line that continues at `from` belongs to the part before; it ends at the first line
         // break from the byte before on.
         let mut inside = from > 0;
         let mut base = from.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! What all commands together tell: settings, shares, usage, the queue.
+//! The answers of all commands together: settings, shares, usage, the queue.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -95,8 +95,8 @@ impl Source {
         }
     }
 
-    /// The command line as it is run. Of the names of jobs their owners and times of submission are
-    /// asked, too, by which the names are told from what users wrote; they are not kept.
+    /// The command line as it is run. For names of jobs, their owners and times of submission are
+    /// asked, too, which separate the names from text of users; they are not kept.
     pub(in crate::input) const fn question(self) -> &'static [&'static str] {
         match self {
             Source::Names => &["squeue", "-a", "-h", "-t", "all", "-o", "%A|%U|%V|%j"],
@@ -119,7 +119,7 @@ impl Source {
         }
     }
 
-    /// Whether the answer has a line for each job.
+    /// Returns true if the answer has a line for each job.
     pub const fn is_long(self) -> bool {
         matches!(self, Source::Jobs | Source::Names | Source::Priorities)
     }
@@ -131,7 +131,7 @@ impl Source {
             .hint("the command failed when the capture was made; make another")
     }
 
-    /// Whether a snapshot can do without: slurmdbd may be down, or not be used.
+    /// Returns true if a snapshot can do without: slurmdbd may be down, or not be used.
     pub const fn optional(self) -> bool {
         matches!(self, Source::Assocs | Source::Qos)
     }
@@ -142,14 +142,14 @@ impl Source {
 pub struct Answer {
     /// Name for messages.
     pub name: String,
-    /// What the command printed.
+    /// Output of the command.
     pub text: String,
 }
 
 /// The answers that there are.
 pub type Answers = HashMap<Source, Answer>;
 
-/// Whether an answer is what its command prints: as [`Snapshot::read`] would read it, with the
+/// Checks that an answer is what its command prints, as [`Snapshot::read`] would read it, with the
 /// `names` of the jobs. Single records that cannot be read are no error.
 ///
 /// # Errors
@@ -213,7 +213,7 @@ pub struct Queued {
     pub name: String,
     /// Settings, cluster, release.
     pub settings: Settings,
-    /// The moment of the last pass, where that is known; otherwise the ages in `queue` tell it.
+    /// The moment of the last pass, if known; otherwise the ages in `queue` show it.
     pub pass: Option<i64>,
     /// Priorities as sprio printed them.
     pub queue: Queue,
@@ -232,7 +232,7 @@ pub struct Queued {
     pub left_out: Vec<String>,
 }
 
-/// What the long answers tell.
+/// Contents of the long answers.
 pub(super) struct Long {
     /// Rows of sprio.
     pub queue: Queue,

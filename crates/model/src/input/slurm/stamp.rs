@@ -1,4 +1,4 @@
-//! A stamp in each time that Slurm's commands print, by which their own text is told from a user's.
+//! A stamp in each time that Slurm's commands print, which separates their own text from a user's.
 //!
 //! `scontrol -o show job` prints names, comments and paths as they are, line breaks and all, so
 //! that a job can carry the text of another job's record. Slurm prints times in the form that
@@ -6,10 +6,10 @@
 //! rebuilt for each question, no text that a user wrote before has it. So:
 //!
 //! * squeue prints `JOBID|UID|SUBMIT_TIME|NAME`: a line that begins so, with the stamp, begins a
-//!   name, and the name goes on to the next one.
-//! * scontrol prints one `SubmitTime` in each record. Before it stand the name, which is known,
-//!   and of what users write only MCS label and WCKey; all else that they write comes after it.
-//!   These two are not kept.
+//!   name, and the name continues up to the next such line.
+//! * scontrol prints one `SubmitTime` in each record. Before it come the name, which is known,
+//!   and two texts of users, MCS label and WCKey, which are not kept; all other text of users
+//!   comes after it.
 //!
 //! [`plain`] makes of these answers the form in which captures keep them: a line each,
 //! without the stamp, control characters replaced by `?`. It reads the long answer a record at a
@@ -47,7 +47,7 @@ impl Stamp {
         format!("%FT%T{}", self.0)
     }
 
-    /// Whether it is anywhere in an answer: a command may not know `SLURM_TIME_FORMAT`.
+    /// Returns true if it is anywhere in an answer: a command may not know `SLURM_TIME_FORMAT`.
     fn is_in(&self, mut answer: impl BufRead) -> io::Result<bool> {
         let finder = memmem::Finder::new(self.0.as_bytes());
         // The end of what was searched, in which it may begin.
@@ -68,7 +68,7 @@ impl Stamp {
         }
     }
 
-    /// The text behind a time with the stamp that `text` begins with.
+    /// The text after the stamped time with which `text` begins.
     fn after_time<'a>(&self, text: &'a str) -> Option<&'a str> {
         let rest = text.get(TIME_BYTES..)?;
         rest.strip_prefix(self.0.as_str())
@@ -91,8 +91,8 @@ pub struct Both<T> {
 /// and the names the same in both. An answer without the stamp stays as it is. `file` names that of
 /// scontrol in messages.
 ///
-/// A record that cannot be told for certain is left out: its job was renamed between the two
-/// questions, or came or went.
+/// A record that is not certain is left out: its job was renamed between the two questions, or came
+/// or went.
 ///
 /// # Errors
 /// Those of the streams; a record of more than [`MAX_LINE_BYTES`].
@@ -119,10 +119,10 @@ pub fn plain(
     }
 }
 
-/// Jobs that are not called as squeue told.
+/// Jobs whose name is not the one that squeue printed.
 type Renamed = FxHashMap<u32, String>;
 
-/// Writes a line for each job that squeue told of, and for those that it did not.
+/// Writes a line for each job that squeue printed, and for those that it did not.
 fn list(told: &Told, renamed: &Renamed, out: &mut dyn Write) -> io::Result<()> {
     let mut line = String::new();
     let mut add = |id: u32, name: &str| {
@@ -162,7 +162,7 @@ fn begin_of_name<'a>(line: &'a str, stamp: &Stamp) -> Option<(u32, u32, &'a str)
     Some((whole(id)?, whole(uid)?, name))
 }
 
-/// Writes the records, a line each; the names of those that are not as squeue told.
+/// Writes the records, a line each; returns the names that differ from those of squeue.
 fn jobs(
     file: &str,
     asked: Answer<'_>,
@@ -193,7 +193,7 @@ fn jobs(
             Part::Head { head, begin, text } => {
                 line.clear();
                 let head = match head {
-                    // The real one stands elsewhere.
+                    // The real record is elsewhere.
                     Ok(head) if head.doubtful && certain.contains(&head.number()) => Err(UNCERTAIN),
                     head => head,
                 };
@@ -232,17 +232,17 @@ fn jobs(
     Ok(renamed)
 }
 
-/// What the answer of scontrol consists of: heads and rests in turn.
+/// Parts of the answer of scontrol: heads and rests in turn.
 enum Part<'a> {
     /// A record up to its ` SubmitTime=`.
     Head {
         head: Result<Head<'a>, &'static str>,
         /// The line that it begins at.
         begin: usize,
-        /// All of it, as it stands there.
+        /// The whole record, unchanged.
         text: &'a str,
     },
-    /// What follows, up to the next record.
+    /// Text after it, up to the next record.
     Rest(&'a str),
 }
 

@@ -28,7 +28,7 @@ fn record(id: u32, uid: u32, name: &str, wckey: &str, comment: &str) -> String {
     )
 }
 
-/// What the reader makes of both answers: the jobs, and how many records were left out.
+/// Result of the reader for both answers: the jobs, and how many records were left out.
 fn read(names_text: &str, jobs_text: &str) -> (Vec<job::JobRow>, usize) {
     let mut left = LeftOut::default();
     let asked = Both::<Answer<'_>> {
@@ -78,7 +78,7 @@ fn a_name_with_line_breaks_is_one_name() {
 
 #[test]
 fn a_comment_cannot_be_another_job() {
-    // The whole record of a job that is there, with other numbers.
+    // The whole record of an existing job, with other numbers.
     let forged = record(5, 2, "b", "", "").replace("NumCPUs=1 ", "NumCPUs=999 ");
     let forged = forged.replace("~0123456789", "");
     let comment = format!("x\n{forged}");
@@ -96,7 +96,7 @@ fn a_comment_cannot_be_another_job() {
 
 #[test]
 fn a_name_cannot_be_the_begin_of_a_job_of_somebody_else() {
-    // The real ` UserId=u1(1)` follows the name that is told of job 5, which is user 2's.
+    // The real ` UserId=u1(1)` follows the name that squeue gives to job 5, which is user 2's.
     let forged = "x\nJobId=5 JobName=b";
     let listed = name(4, 1, forged) + &name(5, 2, "b");
     let text = record(4, 1, forged, "", "") + &record(5, 2, "b", "", "");

@@ -7,10 +7,10 @@ use super::job_names::Told;
 
 pub(super) const UNCERTAIN: &str = "where this record begins and its name ends is not certain";
 
-/// What stands between MCS label and WCKey, in order.
+/// Keys between MCS label and WCKey, in order.
 const SHARE: [&str; 4] = ["Priority", "Nice", "Account", "QOS"];
 
-/// What stands between WCKey and `SubmitTime`, in order; FailedNode and DerivedExitCode only in some
+/// Keys between WCKey and `SubmitTime`, in order; FailedNode and DerivedExitCode only in some
 /// records (`slurm_sprint_job_info` of 22.05.8 and 24.11.5).
 const STATE: [&str; 13] = [
     "JobState",
@@ -28,8 +28,8 @@ const STATE: [&str; 13] = [
     "TimeMin",
 ];
 
-/// Whether a text is ` Key=value` with these keys, in this order, some of them left out. Values may
-/// hold blanks, as a group `domain users` does.
+/// Returns true if a text is ` Key=value` with these keys, in this order, some of them left out.
+/// Values may hold blanks, as a group `domain users` does.
 fn has_only(text: &str, keys: &[&str]) -> bool {
     let mut keys = keys.iter();
     let mut words = text.split(' ');
@@ -57,8 +57,8 @@ pub(super) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Where the record begins that ends `region`, which begins with the rest of the one before, and
-    /// the record, or why it cannot be told.
+    /// Start of the record that ends `region`, which begins with the rest of the record before, and
+    /// the record, or why it is not certain.
     pub(super) fn find(region: &'a str, told: &Told) -> (usize, Result<Head<'a>, &'static str>) {
         let places = memmem::find_iter(region.as_bytes(), b"JobId=");
         let begins = |at: &usize| *at == 0 || region.as_bytes()[at - 1] == b'\n';
@@ -84,8 +84,9 @@ impl<'a> Head<'a> {
                 None => doubtful = true,
             }
         }
-        // A job that squeue did not tell of, or under another name. Its name ends at the last
-        // ` UserId=` if nothing behind that is free, and nothing else may be its beginning.
+        // A job that squeue did not print, or printed with a different name. Its name ends at the
+        // last ` UserId=` if nothing after that is free text, and nothing else may be its
+        // beginning.
         let only = |at: usize| {
             let (id, rest) = identity(&region[at..])?;
             let labels = memmem::find_iter(rest.as_bytes(), b" MCS_label=").count();

@@ -76,7 +76,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The position of a column, if it is there.
+    /// The position of a column, if it exists.
     pub fn optional(&self, name: &str) -> Option<usize> {
         self.columns
             .iter()

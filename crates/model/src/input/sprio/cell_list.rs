@@ -1,6 +1,6 @@
 //! The cells of a column, of which one is kept as long as all are the same.
 //!
-//! Of a site that does not weigh a factor, has no site factors and one QOS most columns are so.
+//! At a site that does not weigh a factor, has no site factors and one QOS, most columns are so.
 
 /// Cells, in the order in which they were added.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub(super) struct CellList<T> {
     count: usize,
     /// All cells, from the first on that differs from those before it.
     each: Vec<T>,
-    /// How many may come: memory for so many is taken at once.
+    /// Expected number of cells: memory for them is allocated at once.
     room: usize,
 }
 
@@ -30,7 +30,7 @@ impl<T: Copy + PartialEq> CellList<T> {
         self.count
     }
 
-    /// The last one; `None` where there is none.
+    /// The last cell; `None` if the list is empty.
     pub fn last(&self) -> Option<T> {
         self.count.checked_sub(1).map(|last| self.get(last))
     }
@@ -55,7 +55,7 @@ impl<T: Copy + PartialEq> CellList<T> {
     /// The one at a position.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no such cell.
     pub fn get(&self, at: usize) -> T {
         assert!(at < self.count, "a cell that was added");
         match self.each.is_empty() {

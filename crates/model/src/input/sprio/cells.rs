@@ -67,7 +67,7 @@ fn by_sign<'a>(
     }
 }
 
-/// Words under the headings: each in order where there are as many, else by what they stand under.
+/// Words under the headings: in order if there are as many, else by their place under the headings.
 fn by_place<'a>(
     line: &'a str,
     headings: &[Word],
@@ -252,7 +252,7 @@ impl<'a> Line<'a, '_> {
         })
     }
 
-    /// Whether this is the row of `-w`.
+    /// Returns true if this is the row of `-w`.
     pub fn is_weights(&self, names: &[&str]) -> bool {
         let mut cells = names.iter().zip(self.cells);
         cells

@@ -102,14 +102,14 @@ pub struct Field {
     pub width: usize,
     /// Flush right.
     pub right: bool,
-    /// What is printed after it.
+    /// Text printed after it.
     pub suffix: String,
 }
 
 /// An `-o` format: what one line is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineFormat {
-    /// What every line begins with.
+    /// Text at the beginning of every line.
     pub prefix: String,
     /// The columns.
     pub fields: Vec<Field>,
@@ -139,8 +139,8 @@ impl LineFormat {
     /// text. As in sprio a `%` cannot be printed.
     ///
     /// # Errors
-    /// [`FormatError`], for letters that sprio does not have (it would print a message and go on),
-    /// widths out of bounds, and a format without columns.
+    /// [`FormatError`], for letters that sprio does not have (it would print a message and
+    /// continue), widths out of bounds, and a format without columns.
     pub fn parse(text: &str) -> Result<LineFormat, FormatError> {
         let (prefix, columns) = match text.find('%') {
             Some(at) => text.split_at(at),
@@ -157,7 +157,7 @@ impl LineFormat {
         })
     }
 
-    /// Whether a column is among them.
+    /// Returns true if a column is among them.
     pub fn has(&self, column: Column) -> bool {
         self.fields.iter().any(|field| field.column == column)
     }
@@ -187,7 +187,7 @@ fn field(token: &str) -> Result<Field, FormatError> {
     })
 }
 
-/// What sprio's columns depend on where no format is given.
+/// Facts that sprio's columns depend on if no format is given.
 #[derive(Clone, Copy, Debug)]
 pub struct Defaults {
     /// `-l`.

@@ -1,11 +1,11 @@
-//! What is asked of rows without reading all their numbers.
+//! Questions about rows that do not need all their numbers.
 
 use super::column::{Column, Form};
 use super::number::Digits;
 use super::rows::{BLANK, Data, OTHER, Rows, SprioRow, points};
 use crate::input::sshare::Printed;
 
-/// What a row says of its job besides factors.
+/// Information of a row about its job besides factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head<'a> {
     /// As [`SprioRow::job_id`].
@@ -29,10 +29,10 @@ impl SprioRow<'_> {
 }
 
 impl Rows {
-    /// What a row says of its job.
+    /// Information of a row about its job.
     ///
     /// # Panics
-    /// When there is none at the position.
+    /// If there is no row at the position.
     pub fn head(&self, at: usize) -> Head<'_> {
         let mut head = Head {
             job_id: None,
@@ -56,11 +56,11 @@ impl Rows {
         head
     }
 
-    /// Whether a row is that of a priority that an administrator set: sprio shows no factors at all
-    /// beside it.
+    /// Returns true for a row of a priority that an administrator set: sprio shows no factors at
+    /// all beside it.
     ///
     /// # Panics
-    /// When there is none at the position.
+    /// If there is no row at the position.
     pub fn is_set_by_hand(&self, at: usize) -> bool {
         if !self.once {
             return self.get(at).is_set_by_hand();
@@ -88,11 +88,11 @@ impl Rows {
         priority.is_some()
     }
 
-    /// Whether all numbers of a row are printed as those of a row of `other`, which has the same
-    /// columns. False where telling that would take reading them.
+    /// Returns true if all numbers of a row are printed as those of a row of `other`, which has the
+    /// same columns; false if only reading them would decide.
     ///
     /// # Panics
-    /// When there is none at a position.
+    /// If there is no row at a position.
     pub fn prints_as(&self, at: usize, other: &Rows, there: usize) -> bool {
         let columns = self.columns.iter().zip(&other.columns);
         let mut same = columns.map(|((_, own), (_, other))| match (own, other) {

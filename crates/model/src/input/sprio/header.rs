@@ -1,4 +1,4 @@
-//! Which columns a header tells, and where they stand.
+//! Columns that a header names, and their places.
 
 use super::column::{Column, Factor, Field, Form, LineFormat};
 use crate::input::prompt::{call, words as words_of};
@@ -16,16 +16,16 @@ pub(super) struct Word {
     pub text: String,
 }
 
-/// How the cells of a row are told apart.
+/// How the cells of a row are separated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// By blanks: a cell stands under its heading.
+    /// By blanks: a cell is under its heading.
     Blanks(Vec<Word>),
     /// By one sign.
     Sign(char, usize),
 }
 
-/// A header, understood as far as it tells alone.
+/// A header, as far as it can be understood alone.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     /// One name per column, as printed in full.
@@ -54,19 +54,19 @@ const NAMES: [&str; 16] = [
     "TRES",
 ];
 
-/// Whether `line` can be the first of a listing: a command line with sprio, or a header.
+/// Returns true if `line` can be the first of a listing: a command line with sprio, or a header.
 pub fn begins(line: &str) -> bool {
     is_command(line) || header(line).is_some_and(|header| header.names.len() > 1)
 }
 
-/// Whether a line is a call of sprio, with a prompt before it or without.
+/// Returns true if a line is a call of sprio, with a prompt before it or without.
 pub(super) fn is_command(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or("");
     first.rsplit('/').next() == Some("sprio") || call(line, "sprio").is_some()
 }
 
-/// The header of a listing of this format, which `sprio -h` left away; `None` where the cells of its
-/// rows cannot be told apart.
+/// The header of a listing of this format, which `sprio -h` left out; `None` if the cells of its
+/// rows cannot be separated.
 pub(super) fn of_format(format: &LineFormat) -> Option<Header> {
     let names: Vec<&'static str> = format
         .fields
@@ -136,7 +136,7 @@ pub(super) fn asked(line: &str) -> Option<LineFormat> {
 
 /// A line as a header; `None` when a word of it is no heading, whole or cut.
 pub(super) fn header(line: &str) -> Option<Header> {
-    // Nearly all lines are rows: a word of theirs tells.
+    // Nearly all lines are rows: one of their words shows it.
     let runs = line.split(|c: char| !c.is_ascii_alphabetic());
     for run in runs.filter(|run| !run.is_empty()) {
         full_name(run)?;
@@ -210,8 +210,8 @@ pub(super) fn words(line: &str, inside: impl Fn(char) -> bool) -> Vec<Word> {
     words
 }
 
-/// The columns of the headings, where `normal(k)` tells whether the numbers of the k-th are
-/// normalised, and `number(k)` whether there is nothing but numbers in it.
+/// The columns of the headings. `normal(k)` says if the numbers of the k-th are normalised, and
+/// `number(k)` if it contains nothing but numbers.
 pub(super) fn columns(
     names: &[&str],
     normal: impl Fn(usize) -> bool,
@@ -220,8 +220,8 @@ pub(super) fn columns(
     let partitions: Vec<usize> = (0..names.len())
         .filter(|&at| names[at] == "PARTITION")
         .collect();
-    // The name stands before the number; alone it is the name, beside the job's number or by what
-    // is in it.
+    // The name comes before the number; a single column is decided by its contents, or is the name
+    // if it is beside the job's number.
     let is_name = |at: usize| match partitions[..] {
         [only] => only == 1 || !number(only),
         [first, ..] => at == first,

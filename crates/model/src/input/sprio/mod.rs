@@ -28,14 +28,14 @@ use std::sync::Arc;
 pub struct Queue {
     /// Name of the file.
     pub file: String,
-    /// What each run of `sprio` printed.
+    /// Output of each run of `sprio`.
     pub listings: Vec<Listing>,
     /// A sentence for each row that could not be read and is left out, and for each cell that could
     /// not and counts as blank, of a file.
     pub notes: Vec<String>,
 }
 
-/// What one run of `sprio` printed.
+/// Output of one run of `sprio`.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// Line of the header, from 1.
@@ -49,12 +49,12 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether the listing has this column.
+    /// Returns true if the listing has this column.
     pub fn has(&self, column: Column) -> bool {
         self.columns.contains(&column)
     }
 
-    /// Whether the listing has a factor, in either form.
+    /// Returns true if the listing has a factor, in either form.
     pub fn has_factor(&self, factor: Factor) -> bool {
         [Form::Weighted, Form::Normalised]
             .into_iter()

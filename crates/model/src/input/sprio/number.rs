@@ -2,7 +2,7 @@
 
 use crate::input::sshare::Printed;
 
-/// A number as it was printed: its digits, and how many of them stand behind the point.
+/// A number as it was printed: its digits, and how many of them are after the point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Digits(u64);
 
@@ -16,7 +16,7 @@ const TENS: [f64; MOST_DECIMALS + 1] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// What the last digit counts for, by decimals.
+/// Value of 1 in the last digit, by decimals.
 const UNITS: [f64; MOST_DECIMALS + 1] = {
     let mut units = TENS;
     let mut at = 0;
@@ -27,12 +27,12 @@ const UNITS: [f64; MOST_DECIMALS + 1] = {
     units
 };
 
-/// Bits of the digits; above them stand the decimals.
+/// Bits of the digits; the decimals are above them.
 const BITS: u32 = 53;
 
 impl Digits {
-    /// The digits of a text such as `0.0312500`; `None` where it is another form of a number, is
-    /// none, or has more digits.
+    /// The digits of a text such as `0.0312500`; `None` for a different form of a number, for text
+    /// that is not a number, and for more digits.
     pub fn parse(text: &str) -> Option<Digits> {
         let (mut digits, mut decimals, mut point) = (0_u64, 0, false);
         for (at, byte) in text.bytes().enumerate() {
@@ -63,12 +63,12 @@ impl Digits {
         self.0
     }
 
-    /// Whether the number is 0.
+    /// Returns true if the number is 0.
     pub fn is_zero(self) -> bool {
         self.0 & ((1 << BITS) - 1) == 0
     }
 
-    /// What [`Digits::bits`] gave.
+    /// The inverse of [`Digits::bits`].
     pub fn from_bits(bits: u64) -> Digits {
         Digits(bits)
     }

@@ -38,8 +38,8 @@ pub fn read_answer(
     read_rows(file, input, left, usize::MAX)
 }
 
-/// Whether [`read_answer`] takes the answer that `open` opens, without keeping it: of each listing
-/// the first rows tell that some can be read.
+/// Checks that [`read_answer`] accepts the answer that `open` opens, without keeping it: the first
+/// rows of each listing show that some can be read.
 ///
 /// # Errors
 /// Those of [`read_answer`], and those of `open`.
@@ -129,13 +129,13 @@ fn headless(file: &str, number: usize, text: &str) -> InputError {
     )
 }
 
-/// A listing that is being read: what its columns are shows when all cells are there.
+/// A listing that is being read: the kinds of its columns are known only when all cells are read.
 struct Open {
     line: usize,
     header: Header,
     /// The columns, where a command names them.
     columns: Option<Vec<Column>>,
-    /// What is told of the columns so far.
+    /// Facts about the columns so far.
     told: Vec<Told>,
     /// The lines, as rows take their place piece by piece.
     pieces: Vec<Piece>,
@@ -145,7 +145,7 @@ struct Open {
 
 /// Some lines.
 struct Piece {
-    /// One behind the other.
+    /// The lines, concatenated.
     text: String,
     /// The number of each line, and where it ends in the text.
     lines: Vec<(usize, usize)>,
@@ -155,7 +155,7 @@ struct Piece {
 /// system, and gives back at once (mallopt(3), M_MMAP_THRESHOLD).
 const PIECE: usize = 34 << 20;
 
-/// What the cells of a column tell of it, by the larger part of them: one broken row decides nothing.
+/// Facts that the cells of a column show, by majority: one broken row decides nothing.
 #[derive(Clone, Copy, Default)]
 struct Told {
     /// How many are not blank.

@@ -55,7 +55,7 @@ pub struct SprioRow<'a> {
     pub norm_tres_cut: Option<&'a str>,
 }
 
-/// What stands in a cell.
+/// Content of a cell.
 #[derive(Clone, Debug)]
 pub(super) enum Value<'a> {
     Blank,
@@ -76,7 +76,7 @@ pub(super) enum Value<'a> {
 pub struct Rows {
     lines: Vec<u32>,
     pub(super) columns: Vec<(Column, Data)>,
-    /// No column stands there twice.
+    /// True if no column occurs twice.
     pub(super) once: bool,
     /// All names in them, each once.
     pub(super) names: Vec<Name>,
@@ -140,7 +140,7 @@ impl Rows {
         Rows::with_capacity(columns, 0)
     }
 
-    /// As [`Rows::new`], with room for so many.
+    /// As [`Rows::new`], with room for `rows` rows.
     pub fn with_capacity(columns: &[Column], rows: usize) -> Rows {
         Rows {
             lines: Vec::with_capacity(rows),
@@ -158,7 +158,7 @@ impl Rows {
         self.lines.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -196,7 +196,7 @@ impl Rows {
     /// Adds a row by its cells, one of its kind for each column.
     pub(super) fn push_values(&mut self, line: usize, values: &mut Vec<Value<'_>>) {
         assert_eq!(values.len(), self.columns.len(), "a cell for each column");
-        // No stream of so many lines is read: one has 16 EiB, or blank lines alone.
+        // No readable stream has more lines: it would have 16 EiB, or blank lines alone.
         self.lines.push(u32::try_from(line).unwrap_or(u32::MAX));
         for (at, mut value) in values.drain(..).enumerate() {
             let place = match &mut value {
@@ -252,7 +252,7 @@ impl Rows {
     /// The row at a position.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no row at the position.
     pub fn get(&self, at: usize) -> SprioRow<'_> {
         let mut row = SprioRow {
             line: self.lines[at] as usize,
@@ -283,7 +283,8 @@ impl Rows {
                     }
                 }
                 Data::Terms(cells) => {
-                    // Without weights for them, and of a priority set by hand, there are none.
+                    // Without weights for them, and beside a priority set by hand, there are no
+                    // terms.
                     let terms = cells.get(at).checked_sub(1);
                     let (terms, cut) = terms.map_or((&[][..], None), |terms| {
                         let (terms, cut) = &self.terms[terms as usize];
@@ -406,7 +407,7 @@ mod tests {
             (blank.job_id, blank.user, blank.norm[0]),
             (None, None, None)
         );
-        // The columns are there.
+        // The columns exist.
         assert!(blank.tres.is_some_and(<[_]>::is_empty));
         assert_eq!((rows.len(), rows.iter().count()), (2, 2));
     }

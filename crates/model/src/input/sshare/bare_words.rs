@@ -12,17 +12,17 @@ const LONGEST: usize = 16;
 /// `"inf"`, `"-inf"` and `"nan"`. Texts are as they were.
 pub(super) struct BareWords<R> {
     input: R,
-    /// What is ready, and how much of it was taken.
+    /// Output that is ready, and how much of it was taken.
     ready: Vec<u8>,
     taken: usize,
-    /// A word outside of texts that may go on.
+    /// A word outside texts that may continue.
     word: Vec<u8>,
     in_text: bool,
     escaped: bool,
 }
 
 impl<R: BufRead> BareWords<R> {
-    /// What `input` holds.
+    /// Reads from `input`.
     pub fn new(input: R) -> BareWords<R> {
         BareWords {
             input,

@@ -10,7 +10,7 @@ pub(super) struct Cell<'a> {
     pub text: &'a str,
     /// Bytes of the line before it.
     pub at: usize,
-    /// Whether the text fills its column, so that a `+` at its end may mean more.
+    /// True if the text fills its column, so that a `+` at its end may mean more.
     pub full: bool,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Cell<'a> {
 pub(super) struct Misfit {
     /// Bytes before it.
     pub at: usize,
-    /// What is wrong.
+    /// The reason.
     pub why: &'static str,
 }
 

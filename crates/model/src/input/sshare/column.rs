@@ -160,8 +160,9 @@ fn names() -> String {
 /// The columns of an `-o` list: beginnings of names, separated by commas, each with an optional
 /// `%width` (negative: flush left).
 ///
-/// As in sshare, of an entry given twice the last counts, and a width belongs to the column
-/// wherever it stands. Text after the digits of a width is ignored, a width of 0 changes nothing.
+/// As in sshare, the last of two equal entries counts, and a width belongs to the column in
+/// whichever entry it is. Text after the digits of a width is ignored, a width of 0 changes
+/// nothing.
 ///
 /// # Errors
 /// [`FieldError`], for an unknown column, a width out of bounds or an empty list.

@@ -3,12 +3,12 @@
 use super::column::{Field, default_fields, parse_fields};
 use crate::input::prompt::{call, words};
 
-/// What a command line says of the listing below it.
+/// Information of a command line about the listing below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
     /// The columns, where the command decides them; with `-l` those of Fair Tree.
     pub fields: Option<Vec<Field>>,
-    /// The columns of `-l` outside Fair Tree, which are others.
+    /// The columns of `-l` outside Fair Tree, which differ.
     pub fields_without_fair_tree: Option<Vec<Field>>,
     /// `-p` or `-P`.
     pub parsable: bool,

@@ -3,7 +3,7 @@
 use super::column::{Column, Field};
 use super::command;
 
-/// How the cells of a row are told apart.
+/// How the cells of a row are separated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Columns of fixed width with one blank between.
@@ -21,12 +21,13 @@ impl Layout {
     }
 }
 
-/// Whether `line` can be the first of a listing: a prompt with sshare, `CLUSTER:`, a header.
+/// Returns true if `line` can be the first of a listing: a prompt with sshare, `CLUSTER:`, a
+/// header.
 pub fn begins(line: &str) -> bool {
     command::parse(line).is_some() || line.starts_with("CLUSTER: ") || is_header(line)
 }
 
-/// Whether every word of `line` is the name of a column, or as much of it as fitted.
+/// Returns true if every word of `line` is the name of a column, or as much of it as fitted.
 pub(super) fn is_header(line: &str) -> bool {
     let mut words = line
         .split(|c: char| c == '|' || c.is_whitespace())
@@ -47,7 +48,7 @@ fn columns_of(word: &str) -> Vec<Column> {
     }
 }
 
-/// Why a header does not tell the columns: the column (from 1) it happens at, and the reason.
+/// Why a header does not give the columns: the column (from 1) of the error, and the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct HeaderError {
     /// From 1, in characters.
@@ -110,7 +111,7 @@ pub(super) fn dashed(header: &str, dashes: &str) -> Result<Layout, HeaderError> 
     Ok(Layout::Columns(fields))
 }
 
-/// Whether a line is that of the dashes under a header.
+/// Returns true if a line is that of the dashes under a header.
 pub(super) fn is_dashes(line: &str) -> bool {
     line.starts_with('-') && line.bytes().all(|b| b == b'-' || b == b' ')
 }

@@ -1,15 +1,15 @@
-//! Who stands under whom in a listing.
+//! Parent of each row in a listing.
 //!
 //! sshare draws a row one blank further right than the account above it, provided that it printed
 //! that account, too (with `-A` it may not have); otherwise the row starts at the margin. An
-//! account stands once in a listing, so a row without a user that repeats the account above it is
-//! a user's row whose User column was not asked for.
+//! account occurs once in a listing, so a row without a user that repeats the account above it is a
+//! user's row whose User column was not asked for.
 
 use std::collections::HashMap;
 
 use super::{Column, Listing, SshareRow};
 
-/// Whether a row is an account's or a user's.
+/// Kind of a row: an account's or a user's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKind {
     /// An account.
@@ -18,7 +18,7 @@ pub enum RowKind {
     User,
 }
 
-/// What the drawing says of one row.
+/// Position of one row in the drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Account or user.
@@ -73,7 +73,7 @@ pub fn links(listing: &Listing) -> Vec<Link> {
     links
 }
 
-/// Whether two rows name one account, as far as their columns let them.
+/// Returns true if two rows name one account, as far as their columns show it.
 fn repeats(row: &SshareRow, above: &SshareRow) -> bool {
     let (Some(name), Some(other)) = (&row.account, &above.account) else {
         return false;

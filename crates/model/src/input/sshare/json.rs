@@ -1,9 +1,9 @@
-//! What `sshare --json` prints (Slurm 23.11 and later; data_parser v0.0.40 to v0.0.42).
+//! Output of `sshare --json` (Slurm 23.11 and later; data_parser v0.0.40 to v0.0.42).
 //!
 //! Numbers come as `{"set": …, "infinite": …, "number": …}`; some releases and settings
-//! (`--json=v0.0.42+complex` and its kin) print them plain. Text shows no FairShare of an account under Fair
-//! Tree and no LevelFS of `parent`; JSON gives 0 and infinity there, which are left out here, so that
-//! one site reads alike from both.
+//! (`--json=v0.0.42+complex` and similar) print them plain. Text shows no FairShare of an account
+//! under Fair Tree and no LevelFS of `parent`; JSON gives 0 and infinity there, which are left out
+//! here, so that both give the same site.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -138,11 +138,11 @@ const USE_PARENT: f64 = 2_147_483_647.0;
 /// The longest answer that is read, in bytes: one of 300,000 associations has less.
 #[cfg(not(test))]
 pub const MAX_BYTES: u64 = 1 << 30;
-/// As many as a test can make.
+/// A number that a test can produce.
 #[cfg(test)]
 pub const MAX_BYTES: u64 = 1 << 20;
 
-/// Whether an input whose beginning is `head` can be such an answer.
+/// Returns true if an input that begins with `head` can be such an answer.
 pub fn begins(head: &str) -> bool {
     head.trim_start().starts_with('{')
 }

@@ -46,7 +46,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether the listing has this column.
+    /// Returns true if the listing has this column.
     pub fn has(&self, column: Column) -> bool {
         self.fields.iter().any(|field| field.column == column)
     }

@@ -1,6 +1,6 @@
-//! A number as it stands on paper: rounded to the digits that are there.
+//! A number as it was printed: rounded to the printed digits.
 
-/// What the last digit of a long double counts for that slurmctld sends.
+/// Value of 1 in the last digit of a long double that slurmctld sends.
 const SENT_UNIT: f64 = 1e-6;
 
 /// A printed number and the values that print so.

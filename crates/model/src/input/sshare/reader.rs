@@ -28,8 +28,8 @@ pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
     Ok(listing)
 }
 
-/// As [`read`], of the answer of a cluster: a row that cannot be read goes to `left`, and so do the
-/// rows below an account whose row does, since nothing else tells where these belong.
+/// As [`read`], for the answer of a cluster: a row that cannot be read goes to `left`, and so do
+/// the rows below such a row of an account, since nothing else shows where they belong.
 ///
 /// # Errors
 /// Those of [`read`]; of rows, when none can be read.
@@ -144,7 +144,7 @@ fn without_header(row: &str, command: &Command) -> Option<Layout> {
     layouts.find(|layout| cut(row, layout).is_ok())
 }
 
-/// What a line is that cannot be a row.
+/// Kind of a line that cannot be a row.
 fn foreign(line: &str) -> Option<&'static str> {
     if line.starts_with("CLUSTER: ") {
         Some("the listing of another cluster")
@@ -203,14 +203,14 @@ impl Reader<'_> {
         if read.is_ok() {
             left.see_row(odd);
         }
-        // Nobody is below a user, and only the first row stands at the margin.
+        // Nobody is below a user, and only the first row is at the margin.
         let hides = |depth: &usize| (*depth > 0 || self.rows.is_empty()) && !self.is_user(line);
         self.gap = depth.filter(|_| read.is_err()).filter(hides);
         left.keep(read)?;
         Ok(())
     }
 
-    /// Whether a row that fits its columns is a user's.
+    /// Returns true if a row that fits its columns is a user's.
     fn is_user(&self, line: &Line) -> bool {
         let cells = cut(&line.text, &self.layout).unwrap_or_default();
         let mut both = self.layout.fields().iter().zip(cells);
@@ -255,7 +255,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether accounts stand flush right, which hides their depth.
+/// Decides if accounts are printed flush right, which hides their depth.
 #[derive(Default)]
 struct Alignment {
     any_padded_left: bool,
