@@ -1,4 +1,4 @@
-//! What a site's files say, as far as rules ask for it.
+//! The settings of a site's files, in the form that rules need.
 
 use super::options::Options;
 use fairtree::compat::Release;
@@ -51,7 +51,8 @@ pub(super) struct EffectiveSettings<'a> {
     pub(super) config: Config,
     /// All but `DEFAULT`.
     pub(super) partitions: Vec<Partition>,
-    /// Why the policy file is refused; `None`: its keys and accounts are in `config`, or there is none.
+    /// Why the policy file is refused; `None`: its keys and accounts are in `config`, or there is
+    /// no such file.
     pub(super) bad_policy: Option<ConfigError>,
 }
 
@@ -59,7 +60,7 @@ pub(super) struct EffectiveSettings<'a> {
 pub(super) const WEIGHTS: [Factor; 6] = Factor::WITH_ONE_WEIGHT;
 
 impl<'a> EffectiveSettings<'a> {
-    /// `fetch`: the text of a policy file, or why there is none.
+    /// `fetch`: the text of a policy file, or why it cannot be read.
     pub(super) fn new(
         document: &'a Document,
         options: &'a Options,
@@ -85,7 +86,8 @@ impl<'a> EffectiveSettings<'a> {
     /// True where that is a site's whole slurm.conf and not a part of one, such as its priority
     /// settings alone: one that names its cluster, its controller, nodes or partitions.
     pub(super) fn is_whole(&self) -> bool {
-        /// What a slurm.conf of a site has and a part for another purpose has not.
+        /// Keys that a site's whole slurm.conf has, and that a part for a different purpose has
+        /// not.
         const WHOLE: [&str; 6] = [
             "ClusterName",
             "SlurmctldHost",
@@ -313,7 +315,7 @@ fn set<T, E>(field: &mut T, value: Option<Result<T, E>>) {
     }
 }
 
-/// What a partition's line gives; `None`: nothing.
+/// Values that a partition's line gives; `None`: not given.
 #[derive(Clone, Copy, Default)]
 struct Given {
     old_priority: Option<u16>,

@@ -1,4 +1,4 @@
-//! What a rule says of a file.
+//! A rule's message about a file.
 
 use super::rule::{Rule, Severity};
 use fairtree::config::Place;
@@ -13,11 +13,11 @@ pub struct Finding {
     pub place: Place,
     /// Number of characters in question, from 1; may reach beyond the line where it is continued.
     pub length: usize,
-    /// The line, as it stands in the file.
+    /// The line, unchanged.
     pub line: String,
-    /// What is wrong and why: one or two sentences, without a full stop at the end.
+    /// The problem and its reason: one or two sentences, without a full stop at the end.
     pub reason: String,
-    /// What to do about it: a sentence without a full stop at the end.
+    /// The advice: a sentence without a full stop at the end.
     pub remedy: String,
 }
 

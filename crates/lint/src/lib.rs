@@ -50,7 +50,7 @@ pub fn run(text: &str, name: &str) -> Report {
 }
 
 /// Checks a file, called `name`, and those that it includes. `fetch` is called for each `include`
-/// line, in slurmctld's order, and returns the text of the file, or why there is none; relative
+/// line, in slurmctld's order, and returns the text of the file, or why it cannot be read; relative
 /// names are relative to the folder of slurm.conf (slurm.conf(5), "INCLUDE MODIFIERS").
 pub fn run_with(
     text: &str,

@@ -1,4 +1,4 @@
-//! What the caller knows of a site that its files do not say.
+//! Facts about a site that its files do not contain.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use jiff::civil::DateTime;
 /// folders is on this host.
 pub type FindPlugins = fn(&str) -> Option<Vec<PluginFile>>;
 
-/// What the caller knows of a site, and which rules it does not want.
+/// Facts about a site that the caller knows, and the rules that it does not want.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Number of user associations; `None`: not known.

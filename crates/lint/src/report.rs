@@ -1,4 +1,4 @@
-//! What was found, and how it is shown.
+//! Findings, and how they are shown.
 
 use std::fmt;
 
@@ -14,8 +14,8 @@ pub const SCHEMA: &str = "fairtree.lint/1";
 /// At most this many characters of a line are shown.
 const WIDEST: usize = 120;
 
-/// What was found. Printed as compilers do: place, severity, rule and reason; the line with the
-/// part in question marked; the remedy.
+/// The findings. Printed as compilers do: place, severity, rule and reason; the line with the part
+/// in question marked; the remedy.
 #[derive(Debug)]
 pub struct Report {
     /// Names of the files read, the first one given by the caller.
@@ -134,7 +134,7 @@ impl fmt::Display for Colored<'_> {
     }
 }
 
-/// Whether to colour.
+/// Use of colour.
 #[derive(Clone, Copy)]
 enum Paint {
     None,
@@ -142,7 +142,7 @@ enum Paint {
 }
 
 impl Paint {
-    /// What begins and what ends the colour of a severity.
+    /// Start and end of the colour of a severity.
     fn of(self, severity: Severity) -> (&'static str, &'static str) {
         match (self, severity) {
             (Paint::None, _) => ("", ""),

@@ -40,9 +40,9 @@ pub struct Rule {
     pub id: &'static str,
     /// How bad its findings are.
     pub severity: Severity,
-    /// What it looks for, as a noun phrase.
+    /// The defect that it looks for, as a noun phrase.
     pub summary: &'static str,
-    /// What it rests on: manual page and entry, documentation and section, or Slurm's own check.
+    /// Its source: manual page and entry, documentation and section, or Slurm's own check.
     pub source: &'static str,
     pub(super) scope: Scope,
     pub(super) check: fn(&EffectiveSettings<'_>) -> Vec<Hit>,
@@ -54,7 +54,7 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// What a check found: where, why, and what to do.
+/// Result of a check: where, why, and what to do.
 pub(super) struct Hit {
     pub(super) spot: Spot,
     pub(super) reason: String,

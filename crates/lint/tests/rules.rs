@@ -38,7 +38,7 @@ fn corpus(folder: &str) -> Vec<(String, String)> {
     files
 }
 
-/// What follows `# word:` in one of the comments at the head of a file.
+/// Text after `# word:` in one of the comments at the head of a file.
 fn head<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let mut lines = text.lines().take_while(|line| line.starts_with('#'));
     lines.find_map(|line| line.strip_prefix(&format!("# {word}: ")))
@@ -77,7 +77,7 @@ fn options(text: &str) -> Options {
     options
 }
 
-/// Included files are missing; of policies those of the corpus are there.
+/// Included files are missing; policies of the corpus exist.
 fn check(name: &str, text: &str) -> Report {
     let policies = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/policies");
     let mut fetch = |include: &Include| {

@@ -1,4 +1,4 @@
-//! Weights with no data behind them, and usage that is not counted.
+//! Weights without data, and usage that is not counted.
 
 use super::words::entries;
 use crate::effective_settings::{EffectiveSettings, Scope, has_gres};

@@ -42,7 +42,7 @@ fn is_default(line: &Setting) -> bool {
     line.value.text.eq_ignore_ascii_case("DEFAULT")
 }
 
-/// What a node has of a generic resource: its name and type, in lower case; no type: empty.
+/// A generic resource of a node: its name and type, in lower case; no type: empty.
 type Gres = (String, String);
 
 /// The generic resources of a value of `Gres=`, such as `gpu:l40s:4,shard:8`; none of which there are 0.
@@ -71,14 +71,14 @@ const MOST_NODES: usize = 4_000_000;
 /// At most this many steps are taken to compare partitions.
 const MOST_STEPS: usize = 100_000_000;
 
-/// What the line of a node gives.
+/// Values of the line of a node.
 #[derive(Clone, Default)]
 struct NodeLine {
     gres: Rc<BTreeSet<Gres>>,
     features: Rc<BTreeSet<String>>,
 }
 
-/// What the lines of nodes say; a line with a list that cannot be read is skipped.
+/// Contents of the lines of nodes; a line with a list that cannot be read is skipped.
 #[derive(Default)]
 struct Nodes {
     /// The position of each node in `line_of`, by its name.
@@ -273,7 +273,7 @@ fn uncharged_gres(conf: &EffectiveSettings<'_>, nodes: &Nodes, partition: &Charg
         let of_kind = |kind: &str| partition.weights.weighs.contains(&format!("{tres}:{kind}"));
         let charged =
             partition.weights.weighs.contains(&tres) || kinds.all(|(_, kind)| of_kind(kind));
-        // Of what is not tracked, GPUs are what everybody wants.
+        // Among resources that are not tracked, only GPUs are in great demand.
         let counts = has_gres(conf, name) && (*name == "gpu" || conf.tracks(&tres));
         counts && !charged
     });

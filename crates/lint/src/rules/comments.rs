@@ -1,4 +1,4 @@
-//! Comments that say something else than the setting they stand at.
+//! Comments that contradict the setting beside them.
 
 use super::words::duration;
 use crate::effective_settings::{EffectiveSettings, Scope};
@@ -49,8 +49,8 @@ fn comment_disagrees(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// What is said of a setting: the comment behind it, where that names a time, or else the lines of
-/// comment right above it, up to a setting that was made a comment, whose remark is its own.
+/// The remark about a setting: the comment after it, if it names a time, or else the comment lines
+/// directly above it, up to a setting that was commented out, which has its own remark.
 fn comment(conf: &EffectiveSettings<'_>, setting: &Setting) -> String {
     let mut spot = setting.key_spot();
     let line = conf.document.line(&spot);
@@ -73,7 +73,7 @@ fn comment(conf: &EffectiveSettings<'_>, setting: &Setting) -> String {
     above.join("\n")
 }
 
-/// Whether a comment is a setting that does not count any more.
+/// Returns true if a comment is a setting that was commented out.
 fn is_setting(comment: &str) -> bool {
     comment.split_once('=').is_some_and(|(key, _)| {
         let key = key.trim();

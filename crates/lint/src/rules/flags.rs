@@ -1,4 +1,4 @@
-//! `PriorityFlags`: words that are none, that cancel each other, or that have nothing to act on.
+//! `PriorityFlags`: unknown words, flags that cancel each other, and flags without effect.
 
 use crate::effective_settings::{EffectiveSettings, Scope};
 use crate::rule::{Hit, Rule, Severity};
@@ -135,7 +135,7 @@ fn flags_cancel(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     hits
 }
 
-/// What a flag acts on, and whether the site has it.
+/// Returns the thing that a flag acts on, if the site lacks it.
 fn missing_ground(conf: &EffectiveSettings<'_>, flag: &str) -> Option<&'static str> {
     let config = &conf.config;
     let tres = config.priority_weight_tres.iter().any(|(_, w)| *w != 0.0);

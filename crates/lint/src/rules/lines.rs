@@ -130,10 +130,10 @@ fn line_unparsed(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
 /// At most this many lines are reported one by one.
 const MOST_LINES: usize = 100;
 
-/// At most so many characters of a line are repeated in a sentence.
+/// At most this many characters of a line are repeated in a sentence.
 const MOST_SHOWN: usize = 60;
 
-/// What to do about a text that Slurm cannot parse. `begins`: nothing is before it on its line.
+/// Advice on a text that Slurm cannot parse. `begins`: nothing is before it on its line.
 fn how_to_parse(text: &str, begins: bool) -> &'static str {
     let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
     let includes = text

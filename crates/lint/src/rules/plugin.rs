@@ -1,4 +1,4 @@
-//! Which plugin computes priorities, and what it is told.
+//! The plugin that computes priorities, and its parameters.
 
 use crate::effective_settings::{EffectiveSettings, Plugin, Scope};
 use crate::rule::{Hit, Rule, Severity};

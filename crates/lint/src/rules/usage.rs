@@ -118,7 +118,7 @@ fn half_life_refused(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
 
 fn usage_never_decays(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let period = reset_period(conf).map(|(_, period)| period);
-    // Without a period a half-life of 0 is refused, which is another rule's finding.
+    // Without a period a half-life of 0 is refused, which a different rule reports.
     let cleared =
         period.is_some_and(|period| !matches!(period, ResetPeriod::None | ResetPeriod::Now));
     let endless = half_life(conf).filter(|(_, secs)| match secs {
