@@ -114,7 +114,7 @@ impl ConfigBuilder {
         self
     }
 
-    /// What `PriorityParameters` gives; what it does not give stays.
+    /// Sets the values that `PriorityParameters` gives; other values stay.
     #[must_use]
     pub fn priority_parameters(mut self, parameters: PriorityParameters) -> Self {
         self.config.take(parameters);

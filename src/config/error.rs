@@ -1,4 +1,4 @@
-//! What is wrong with a setting: where, what was found, what is allowed.
+//! An error in a setting: its place, the value found, and the allowed values.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ impl fmt::Display for Place {
 pub struct ValueError {
     /// The part that is wrong, as found.
     pub value: String,
-    /// What is allowed instead, as the end of the sentence "allowed is ...".
+    /// The allowed values, as the end of the sentence "allowed is ...".
     pub allowed: String,
     /// Characters of the whole value before the wrong part.
     pub offset: usize,
@@ -67,9 +67,9 @@ pub struct ConfigError {
     /// The setting, in slurm.conf's spelling; for a key inside `PriorityParameters` that word, a
     /// blank and the key.
     pub setting: String,
-    /// What was found.
+    /// The value found.
     pub value: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
     /// Where; `None` for values that came from no file.
     pub place: Option<Place>,

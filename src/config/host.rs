@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::compat::Compat;
 
-    /// What slurmctld holds where slurm.conf says nothing (read_config.c of 22.05.8).
+    /// Values that slurmctld holds if slurm.conf gives none (read_config.c of 22.05.8).
     const DEFAULT: HostConfig<'static> = HostConfig {
         priority_weight_age: 0,
         priority_weight_assoc: 0,

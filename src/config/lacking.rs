@@ -33,7 +33,7 @@ impl Host {
 struct Lack {
     key: &'static str,
     by: &'static [Host],
-    /// What they do carry out.
+    /// The values that they support.
     allowed: &'static str,
     /// True where the settings ask for what they do not.
     asked: fn(&Config) -> bool,
@@ -128,7 +128,7 @@ const LACKING: &[Lack] = &[
 /// A key of an account's table in the policy file that neither plugin nor engine carries out.
 struct AccountLack {
     key: &'static str,
-    /// What they do carry out.
+    /// The values that they support.
     allowed: &'static str,
     /// The accounts that ask for what they do not.
     asked: fn(&Config) -> Vec<&AccountPolicy>,

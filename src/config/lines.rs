@@ -2,17 +2,17 @@
 //!
 //! - A backslash at the end of a line, blanks after it or not, joins the next line to it.
 //! - `#` starts a comment, quoted or not; `\#` is a number sign and `\\` a backslash.
-//! - A line is `Key=Value` with blanks allowed around `=`. A value with blanks stands in double
-//!   quotes. Keys are letters, digits, `_` and `.`; `+=`, `-=`, `*=` and `/=` are `=` to slurmctld's
+//! - A line is `Key=Value` with blanks allowed around `=`. A value with blanks is in double quotes.
+//!   Keys are letters, digits, `_` and `.`; `+=`, `-=`, `*=` and `/=` are `=` to slurmctld's
 //!   settings.
-//! - `include FILE`, without blanks before it, stands for the lines of that file.
+//! - `include FILE`, without blanks before it, is replaced by the lines of that file.
 //!
 //! Source: slurm.conf(5), "DESCRIPTION"; slurmctld 22.05.8 on lines that are neither
 //! (`tests/common/starts.rs`).
 
 use super::error::Place;
 
-/// A character and where it stands.
+/// A character and its place.
 #[derive(Clone, Copy, Debug)]
 struct Glyph {
     char: char,
@@ -27,14 +27,14 @@ pub struct Line {
     number: usize,
 }
 
-/// What a line says.
+/// Content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statement {
     /// `include FILE`.
     Include {
         /// The file, as written.
         file: Word,
-        /// What follows on the line, blanks trimmed; Slurm refuses a line where this is not empty.
+        /// Text after it on the line, blanks trimmed; Slurm refuses a line where this is not empty.
         rest: Word,
     },
     /// `Key=Value` and the rest of the line.
@@ -43,7 +43,7 @@ pub enum Statement {
         key: Word,
         /// The value, without its quotes.
         value: Word,
-        /// What follows on the line, blanks trimmed; empty for settings of slurm.conf's own,
+        /// Text after it on the line, blanks trimmed; empty for settings of slurm.conf's own,
         /// further `Key=Value` for `NodeName` and `PartitionName`.
         rest: Word,
     },
@@ -61,7 +61,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// A word that stands alone, on the first line.
+    /// A word by itself, on the first line.
     pub(super) fn alone(text: &str) -> Word {
         Word {
             text: text.to_owned(),
@@ -100,7 +100,8 @@ impl Word {
     }
 }
 
-/// True for what C's isspace takes for a blank in its own locale; a no-break space is none.
+/// True for characters that C's isspace takes for a blank in its own locale; a no-break space is
+/// not a blank.
 fn is_blank(char: char) -> bool {
     matches!(char, ' ' | '\t'..='\r')
 }
@@ -177,7 +178,7 @@ impl Line {
         self.number
     }
 
-    /// What the line says.
+    /// The content of the line.
     pub fn statement(&self) -> Statement {
         let start = self.skip(0, is_blank);
         let key_end = self.key_end(start);

@@ -82,7 +82,7 @@ pub struct Config {
     pub compat: Compat,
     /// `max_lock_ms=` of `PriorityParameters`; 0: a pass is applied in one piece.
     pub max_lock_ms: u32,
-    /// What else `PriorityParameters` and the policy file give: there is a method for each key.
+    /// Other values of `PriorityParameters` and the policy file: there is a method for each key.
     pub parameters: PriorityParameters,
     /// Accounts with minutes or plans in the policy file.
     pub accounts: Vec<AccountPolicy>,

@@ -27,7 +27,7 @@ use crate::compat::Release;
 use crate::fairshare::Entitlement;
 use crate::tree::{AssocIndex, Tree};
 
-/// What a policy file says.
+/// Contents of a policy file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyFile {
     /// Its keys.
@@ -36,7 +36,7 @@ pub struct PolicyFile {
     pub accounts: Vec<AccountPolicy>,
 }
 
-/// What a policy file says of one account.
+/// Entries of a policy file about one account.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccountPolicy {
     /// The account; Slurm's names are in lower case, and case does not count.
@@ -86,9 +86,9 @@ impl PolicyFile {
     /// asks, `None` elsewhere.
     ///
     /// # Errors
-    /// The first in the file: text that is not TOML, unknown keys, keys and tables that stand
+    /// The first in the file: text that is not TOML, unknown keys, keys and tables that occur
     /// twice, values of the wrong kind or out of range, accounts without minutes and plan. Each
-    /// names the place, what was found and what is allowed.
+    /// names the place, the value found and the allowed values.
     ///
     /// ```
     /// use fairtree::config::PolicyFile;
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
             };
             let value = self.value(value, known.name)?;
             let set = found.parameters.set(known.name, &value.text, self.host);
-            // TOML itself refuses a key that stands twice.
+            // TOML itself refuses a key that occurs twice.
             if let Some(Err(error)) = set {
                 return Err(self.wrong(&value, error, known.name));
             }
@@ -331,7 +331,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// 1 for a string that stands in the file as it is, behind one quote; else 0.
+    /// 1 for a string that is unchanged in the file, after one quote; else 0.
     fn quote(&self, span: &Range<usize>, text: &str) -> usize {
         let inner = self.text.get(span.start + 1..span.end.saturating_sub(1));
         usize::from(inner == Some(text))

@@ -99,7 +99,7 @@ pub struct Include {
 #[derive(Clone, Debug, Default)]
 pub struct SlurmConfReader {
     builder: ConfigBuilder,
-    /// What `compat=slurm` without a release means.
+    /// Meaning of `compat=slurm` without a release.
     host: Option<Release>,
     errors: Vec<ConfigError>,
     /// The last value of each key, for errors that show only at the end.
@@ -145,12 +145,13 @@ impl SlurmConfReader {
         includes
     }
 
-    /// Takes one setting by itself, as if it stood on a line: `value` without quotes, comments and
-    /// escapes. It outranks what was read earlier.
+    /// Takes one setting by itself, as if it were on a line: `value` without quotes, comments and
+    /// escapes. It outranks settings that were read earlier.
     ///
     /// # Errors
     /// A key that is not about priorities, and a bad value, without a place; the setting is then
-    /// as before. What only shows when all settings are known, [`SlurmConfReader::finish`] tells.
+    /// unchanged. Errors that only show when all settings are known are returned by
+    /// [`SlurmConfReader::finish`].
     ///
     /// ```
     /// use fairtree::config::SlurmConfReader;

@@ -8,8 +8,8 @@
 //! | `INFINITE`, `UNLIMITED`, `-1` | [`Time::Infinite`], in any case of letters |
 //!
 //! Source: slurm.conf(5), "PriorityMaxAge", and the time formats of sbatch(1), `--time`. A field
-//! may exceed its usual range (`100:00` is 100 minutes), and a lone dash may stand where days or
-//! hours are 0 (`7-` is seven days), as slurmctld takes them.
+//! may exceed its usual range (`100:00` is 100 minutes), and a lone dash may replace days or hours
+//! of 0 (`7-` is seven days), as in slurmctld.
 
 use super::error::ValueError;
 
@@ -64,8 +64,8 @@ pub fn parse_minutes_as_secs(text: &str) -> Result<u32, ValueError> {
     })
 }
 
-/// What slurmctld makes of an infinite half-life or age, in seconds: minus one minute as an
-/// unsigned number, 136 years.
+/// Value of an infinite half-life or age in slurmctld, in seconds: minus one minute as an unsigned
+/// number, 136 years.
 pub const INFINITE_SECS: u32 = 60_u32.wrapping_neg();
 
 /// Seconds of a time string with digits, at most one dash and two colons; `None`: bad syntax or

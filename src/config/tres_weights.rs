@@ -10,11 +10,11 @@
 use super::error::ValueError;
 
 /// Reads TRES weights: names as written and weights, in the order given; empty entries (`a=1,,b=2`)
-/// are skipped. Whether a TRES exists is for the reader of the result to say.
+/// are skipped. The reader of the result decides if a TRES exists.
 ///
 /// # Errors
-/// An entry without name, `=` or weight, a name with blanks, a weight that is no finite decimal
-/// number, another letter behind it. [`ValueError::offset`] is that of the entry.
+/// An entry without name, `=` or weight, a name with blanks, a weight that is not a finite decimal
+/// number, a weight followed by a wrong letter. [`ValueError::offset`] is that of the entry.
 ///
 /// ```
 /// use fairtree::config::tres_weights::parse_tres_weights;

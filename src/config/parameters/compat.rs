@@ -4,8 +4,9 @@ use super::key::Key;
 use crate::compat::{Compat, Release};
 use crate::config::ValueError;
 
-/// Whose behaviour to follow. `compat=slurm` without a release means the host's own inside
-/// slurmctld, and elsewhere the newest one whose behaviour is known, 24.11.5.
+/// Compatibility: the plugin or release whose behaviour to follow. `compat=slurm` without a release
+/// means the host's own inside slurmctld, and elsewhere the newest one whose behaviour is known,
+/// 24.11.5.
 pub struct CompatKey;
 
 impl Key for CompatKey {

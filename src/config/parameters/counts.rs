@@ -19,7 +19,7 @@ pub enum Counts {
 pub struct CountedEnd {
     /// The state.
     pub state: EndState,
-    /// The exit codes that count; empty: all. Of a job killed by a signal the exit code is 0.
+    /// The exit codes that count; empty: all. A job killed by a signal has exit code 0.
     pub exit_codes: Vec<u8>,
 }
 
@@ -70,7 +70,7 @@ end_states! {
     OutOfMemory = "OUT_OF_MEMORY",
 }
 
-/// Which ends of jobs count as use: states joined by `+`, after `FAILED` exit codes, each behind a
+/// Ends of jobs that count as use: states joined by `+`; exit codes follow `FAILED`, each after a
 /// colon: `COMPLETED+TIMEOUT+FAILED:12:20`.
 pub struct CountsKey;
 

@@ -20,7 +20,7 @@ const WORDS: [(&str, Expect); 2] = [
     ("history", Expect::History),
 ];
 
-/// What a waiting job is expected to use.
+/// Expected use of a waiting job.
 pub struct ExpectKey;
 
 impl Key for ExpectKey {

@@ -1,21 +1,21 @@
-//! What a key of `PriorityParameters` is.
+//! Definition of a key of `PriorityParameters`.
 
 use crate::compat::Release;
 use crate::config::ValueError;
 
 /// One key. Implemented once per file; see [`super`] for the table.
 pub trait Key {
-    /// What its value means.
+    /// Type of its value.
     type Value: Clone + std::fmt::Debug + PartialEq;
-    /// As it stands before `=`.
+    /// Its spelling before `=`.
     const NAME: &'static str;
-    /// What its value may be, in words; placeholders in capitals.
+    /// Form of its value, in words; placeholders in capitals.
     const FORM: &'static str;
-    /// What counts where the key is not given.
+    /// Value that counts if the key is not given.
     const DEFAULT: &'static str;
-    /// What it decides, as a phrase.
+    /// The decision that it makes, as a phrase.
     const MEANING: &'static str;
-    /// It may stand in a policy file, too.
+    /// True if a policy file may have it, too.
     const IS_POLICY: bool = true;
 
     /// Reads a value; `host` is the release of the slurmctld that asks, `None` elsewhere.
@@ -24,22 +24,23 @@ pub trait Key {
     /// The part that is wrong, and what is allowed.
     fn parse(text: &str, host: Option<Release>) -> Result<Self::Value, ValueError>;
 
-    /// Stock can do what the value says, so that it may stand beside `compat=slurm`.
+    /// True if stock can do what the value says, so that it may be used together with
+    /// `compat=slurm`.
     fn is_in_stock(value: &Self::Value) -> bool;
 }
 
 /// A key as documents and messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
-    /// As it stands before `=`.
+    /// Its spelling before `=`.
     pub name: &'static str,
-    /// What its value may be, in words; placeholders in capitals.
+    /// Form of its value, in words; placeholders in capitals.
     pub form: &'static str,
-    /// What counts where the key is not given.
+    /// Value that counts if the key is not given.
     pub default: &'static str,
-    /// What it decides, as a phrase.
+    /// The decision that it makes, as a phrase.
     pub meaning: &'static str,
-    /// It may stand in a policy file, too.
+    /// True if a policy file may have it, too.
     pub is_policy: bool,
 }
 
@@ -113,7 +114,7 @@ macro_rules! keys {
                 None
             }
 
-            /// What either gives; both give no key.
+            /// Values that either gives; no key is given by both.
             fn or(self, other: PriorityParameters) -> PriorityParameters {
                 let mut written = other.written;
                 written.extend(self.written);

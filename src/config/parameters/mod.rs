@@ -93,7 +93,7 @@ impl PriorityParameters {
         Ok(parameters)
     }
 
-    /// The number of characters before the entry of a key; 0 where there is none.
+    /// The number of characters before the entry of a key; 0 if there is no such entry.
     pub(super) fn offset(text: &str, key: &str) -> usize {
         let mut offset = 0;
         for entry in text.split(',') {
@@ -127,7 +127,7 @@ impl PriorityParameters {
         }
     }
 
-    /// What these parameters and a policy file give together.
+    /// The parameters together with those of a policy file.
     ///
     /// # Errors
     /// A key that both give.

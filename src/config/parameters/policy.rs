@@ -4,9 +4,9 @@ use super::key::Key;
 use crate::compat::Release;
 use crate::config::{Config, ValueError};
 
-/// A file that goes on with what `PriorityParameters` says; see
-/// [`PolicyFile`](crate::config::PolicyFile) for what stands in it. Its path must be absolute,
-/// because slurmctld's working directory is not where slurm.conf is.
+/// A file that continues `PriorityParameters`; see [`PolicyFile`](crate::config::PolicyFile) for
+/// its contents. Its path must be absolute, because slurmctld's working directory is not where
+/// slurm.conf is.
 pub struct PolicyKey;
 
 impl Key for PolicyKey {
@@ -31,7 +31,7 @@ impl Key for PolicyKey {
 }
 
 impl Config {
-    /// The path of the policy file, for the host to read; `None`: there is none, or it was taken
+    /// The path of the policy file, for the host to read; `None`: no policy file, or it was taken
     /// by [`Config::with_policy`].
     pub fn policy_file(&self) -> Option<&str> {
         self.parameters.policy.as_deref()

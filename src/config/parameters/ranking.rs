@@ -5,8 +5,7 @@ use crate::compat::Release;
 use crate::config::{Config, PriorityFlags, ValueError};
 use crate::fairshare;
 
-/// The ranking, instead of the one that PriorityFlags choose. The rules stand in
-/// [`fairshare`].
+/// The ranking, instead of the one that PriorityFlags choose. The rules are in [`fairshare`].
 pub struct Ranking;
 
 impl Key for Ranking {

@@ -20,7 +20,7 @@ const WORDS: [(&str, Scope); 2] = [
     ("all_clusters", Scope::AllClusters),
 ];
 
-/// Whose use counts.
+/// The scope: whose use counts.
 pub struct ScopeKey;
 
 impl Key for ScopeKey {

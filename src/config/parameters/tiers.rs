@@ -23,7 +23,7 @@ const WORDS: [(&str, Tiers); 3] = [
     ("partition", Tiers::Partition),
 ];
 
-/// What comes before the order of jobs.
+/// Criteria that come before the order of jobs.
 pub struct TiersKey;
 
 impl Key for TiersKey {
