@@ -182,7 +182,7 @@ impl<'a> Batch<'a> {
         self.tables.tres_names.len()
     }
 
-    /// Whether an input of the caller's lies in `out`.
+    /// Returns true if one of the caller's inputs lies in `out`.
     pub(super) fn overlaps<T: view::Plain>(&self, out: &view::OutArray<T>) -> bool {
         out.overlaps(&self.jobs)
             || out.overlaps(&self.site_factors)
@@ -338,8 +338,8 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Whether all rows exist that these jobs refer to, except users and lists. A few operations
-    /// per job and one branch for all.
+    /// Returns true if all rows exist that these jobs refer to, except users and lists. A few
+    /// operations per job and one branch for all.
     #[inline(always)]
     fn are_sound(&self, rows: &[JobRow], block: &Block) -> bool {
         let most =
@@ -364,7 +364,7 @@ impl<'a> Batch<'a> {
             && row.flags & !FT_JOB_DIRECT == 0
     }
 
-    /// Whether the lists are inside the caller's arrays.
+    /// Returns true if the lists are inside the caller's arrays.
     fn are_within(&self, lists: &ListsRow) -> bool {
         let ends = |start: u32, len: u32, all: usize| {
             len == 0 || u64::from(start) + u64::from(len) <= all as u64
@@ -381,7 +381,7 @@ impl<'a> Batch<'a> {
         ) && ends(lists.qos_start, lists.qos_len, qos_lists.len())
     }
 
-    /// What is wrong with the first of these jobs that is not sound.
+    /// The error of the first of these jobs that is not sound.
     #[cold]
     fn complaint(&self, mut jobs: Range<usize>) -> Failure {
         let is_bad = |number: &usize| {

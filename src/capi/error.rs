@@ -1,4 +1,4 @@
-//! Status codes, and the sentence behind the last one of each thread.
+//! Status codes, and the message of the last one of each thread.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};

@@ -113,7 +113,7 @@ fn compare(model: &TreeModel, a: AssocIndex, b: AssocIndex) -> Result<Comparison
         Comparison::Factor => Basis::FT_BASIS_FS_FACTOR,
     };
     let (depth, side_a, side_b) = match basis {
-        // A user against itself has no level: it stands for itself.
+        // A user compared with itself has no level: both sides are the user.
         _ if a == b => (1, a, b),
         Basis::FT_BASIS_FS_FACTOR => (1, a, b),
         Basis::FT_BASIS_LEVEL_FS => {
@@ -215,7 +215,7 @@ fn side_told(model: &TreeModel, comparison: &ComparisonRow, side: &SideRow) -> S
     text
 }
 
-/// What the numbers of the two sides do not say by themselves.
+/// A remark on facts that the numbers of the two sides do not show.
 fn note(comparison: &ComparisonRow) -> Option<&'static str> {
     let ComparisonRow { a, b, .. } = comparison;
     let level = comparison.basis == Basis::FT_BASIS_LEVEL_FS as u32;

@@ -115,7 +115,7 @@ pub unsafe extern "C" fn ft_fairshare_compute(
     })
 }
 
-/// What associations are entitled to by the policy.
+/// Entitlements of associations by the policy.
 pub(super) fn entitlement(config: &Config, model: &TreeModel) -> Result<Entitlement, Failure> {
     let mut rows = Vec::new();
     for row in config.accounts.iter() {
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn ft_fairshare_column(
     })
 }
 
-/// What reads a column out of a row.
+/// Reads a column out of a row.
 type Reader = fn(&FairshareRow) -> f64;
 
 fn reader(column: u32) -> Result<Reader, Failure> {

@@ -9,13 +9,13 @@ use std::alloc::Layout;
 use super::error::{Failure, Status};
 use super::view;
 
-/// A C handle type and the Rust value behind it.
+/// A C handle type and its Rust value.
 pub(super) trait Handle: Sized {
     /// Differs between kinds of handles.
     const TAG: u64;
     /// The name in C.
     const NAME: &'static str;
-    /// What a handle stands for.
+    /// Type of the Rust value.
     type Model;
 }
 
@@ -72,7 +72,7 @@ pub(super) unsafe fn shared<'a, H: Handle>(
     Ok(&slot.model)
 }
 
-/// Checks a handle that is to be changed.
+/// Checks a handle for a call that changes it.
 ///
 /// # Safety
 /// As for [`shared`], and no other thread uses it while the result lives.

@@ -1,5 +1,5 @@
-//! What `ft_queue` and `ft_on_demand` have in common: machines that ask what is next, jobs that start
-//! and end, positions, estimates, and saved bytes.
+//! Common parts of `ft_queue` and `ft_on_demand`: machines that ask for the next job, jobs that
+//! start and end, positions, estimates, and saved bytes.
 
 use std::ffi::c_char;
 use std::mem::size_of;
@@ -81,7 +81,7 @@ pub enum End {
     FT_END_REQUEUED = 1024,
 }
 
-/// The end and the exit code that a caller told, checked.
+/// The end and the exit code that a caller gave, checked.
 pub(super) fn ended(end: u32, exit_code: u32) -> Result<(EndState, u8), Failure> {
     const ENDS: [(End, EndState); 10] = [
         (End::FT_END_COMPLETED, EndState::Completed),
@@ -169,7 +169,7 @@ pub(super) trait MachineQueue: Sized {
     /// Why it refuses a call.
     type Error: Into<Failure>;
 
-    /// What a machine is to do, and the job; 0 when there is none.
+    /// The next action of a machine, and the job; 0 if there is no job.
     fn next(&mut self, machine: &str, now: i64) -> Result<(NextKind, u64), Self::Error>;
 
     /// A waiting job starts.
@@ -363,7 +363,7 @@ pub(super) unsafe fn restore<H: Handle<Model: MachineQueue>>(
     Ok(())
 }
 
-/// A queue that is to be changed, and the name of a machine.
+/// A queue for a call that changes it, and the name of a machine.
 ///
 /// # Safety
 /// As for [`handle::exclusive`] and [`view::string`].

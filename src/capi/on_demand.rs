@@ -123,7 +123,7 @@ fn limit(limit: u32) -> Option<u32> {
     (limit != FT_UNLIMITED).then_some(limit)
 }
 
-/// Accounts are any numbers, but for the one that means none.
+/// Accounts may be any numbers except FT_NONE.
 pub(super) fn account(id: u32, argument: &str) -> Result<u32, Failure> {
     match id {
         FT_NONE => Err(Failure::new(

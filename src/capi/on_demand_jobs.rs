@@ -87,7 +87,7 @@ pub struct RefusedRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for RefusedRow {}
 
-/// The number of a machine that is there.
+/// The number of a machine that exists.
 pub(super) fn machine_number(queue: &OnDemand, name: &str) -> u32 {
     let found = queue.machines().position(|other| other == name);
     found.map_or(FT_NONE, |at| at as u32)

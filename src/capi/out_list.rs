@@ -3,7 +3,7 @@
 use super::error::{Failure, Status};
 use super::view::{Out, OutArray, Plain};
 
-/// An array of the caller with room for so many, and where the number of results goes.
+/// A caller's array for results, and the place for their number.
 pub(super) struct OutList<'a, T> {
     rows: OutArray<T>,
     found: Out<usize>,
@@ -26,13 +26,13 @@ impl<'a, T: Plain> OutList<'a, T> {
         })
     }
 
-    /// Whether so many fit.
+    /// Returns true if `count` results fit.
     pub(super) fn has_room(&self, count: usize) -> bool {
         count <= self.rows.len()
     }
 
-    /// Refuses so many results where the array is too short for them, and writes their number then:
-    /// for a call that must change nothing where it fails.
+    /// Refuses `count` results if the array is too short for them, and then writes their number:
+    /// for a call that must change nothing if it fails.
     ///
     /// # Safety
     /// The pointer is writable, and no reference to that memory is used afterwards.

@@ -1,4 +1,4 @@
-//! What an `ft_queue` foretells: positions, start times, and where accounts stand; and its state.
+//! Predictions of an `ft_queue`: positions, start times, and standings of accounts; and its state.
 
 use std::ffi::c_char;
 

@@ -136,7 +136,7 @@ fn play<K: Kind>(cases: u64) -> BTreeMap<&'static str, [u32; 2]> {
     seen
 }
 
-/// Every function both succeeded and failed, but for those of which `never` says that it cannot.
+/// Every function both succeeded and failed, except those of which `never` says that it cannot.
 fn assert_all_seen(seen: &BTreeMap<&str, [u32; 2]>, never: &[&str]) {
     for (name, [succeeded, failed]) in seen {
         assert!(*succeeded > 0, "{name}: {seen:?}");

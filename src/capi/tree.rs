@@ -58,7 +58,7 @@ impl Handle for TreeHandle {
     type Model = TreeModel;
 }
 
-/// What stands behind an `ft_tree`.
+/// The Rust value of an `ft_tree`.
 #[derive(Clone)]
 pub struct TreeModel {
     pub(super) tree: Tree,
@@ -245,7 +245,7 @@ pub struct AssocRow {
 unsafe impl Plain for AssocRow {}
 
 impl AssocRow {
-    /// The engine's row; checks only what the row alone can tell.
+    /// The engine's row; checks only conditions that concern the row alone.
     pub(super) fn assoc(self) -> Result<Assoc, Failure> {
         let row = self;
         if row.id == FT_NONE {

@@ -24,7 +24,7 @@ pub(super) struct UserFactors {
     /// the only entry when ids are so sparse that the table would be mostly holes.
     ranks: Vec<i32>,
     factors: Vec<f64>,
-    /// What ranks are divided by.
+    /// Divisor of ranks.
     users: f64,
 }
 
@@ -62,7 +62,7 @@ impl UserFactors {
         made
     }
 
-    /// False where a factor is no rank over the number of users, to the last bit.
+    /// Returns false if a factor is not a rank over the number of users, to the last bit.
     fn fill_ranks(&mut self, len: usize, factors: impl Iterator<Item = (u32, f64)>) -> bool {
         self.ranks.clear();
         self.ranks.resize(len + 1, NO_RANK);

@@ -44,7 +44,7 @@ impl<'a> Priorities<'a> {
     }
 }
 
-/// What the jobs of one call are priced with.
+/// Users that the jobs of one call are priced with.
 pub(super) struct Users<'a> {
     tree: Option<&'a TreeModel>,
     by_id: ById<'a>,
@@ -84,7 +84,7 @@ impl<'a> Users<'a> {
         })
     }
 
-    /// Whether an association has a priority.
+    /// Returns true if associations have priorities.
     #[inline(always)]
     pub(super) fn have_priorities(&self) -> bool {
         self.priorities.largest != 0
@@ -142,7 +142,7 @@ impl<'a> Users<'a> {
         Ok(row.and_then(|row| row.fs_factor).unwrap_or(0.0))
     }
 
-    /// What is wrong with `id`, of which [`Users::find`] knows nothing.
+    /// The error for an `id` that [`Users::find`] does not find.
     pub(super) fn complaint(&self, id: u32, argument: &str) -> Failure {
         let (status, reason) = match self.search(id) {
             Err(found) => found,

@@ -1,6 +1,6 @@
 //! Views of the caller's memory: every pointer and length is checked here, once.
 //!
-//! Inputs become slices. Outputs stay raw pointers behind [`Out`] and [`OutArray`], because the
+//! Inputs become slices. Outputs stay raw pointers inside [`Out`] and [`OutArray`], because the
 //! caller's memory may be uninitialised and may overlap an input; they are written last.
 
 use std::alloc::Layout;
@@ -297,7 +297,7 @@ impl<T: Plain> OutArray<T> {
         expect_len(self.len, expected, what, argument)
     }
 
-    /// Whether a byte of `values` lies in the array.
+    /// Returns true if a byte of `values` lies in the array.
     pub(super) fn overlaps<U>(&self, values: &[U]) -> bool {
         let start = self.pointer.addr();
         let (first, bytes) = (values.as_ptr().addr(), size_of_val(values));
@@ -404,7 +404,7 @@ mod tests {
             for len in [usize::MAX, usize::MAX / 4, isize::MAX as usize / 4 + 1] {
                 assert_eq!(status(slice(start, len, "x")), Status::FT_ERR_LENGTH);
             }
-            // It would end behind the last address.
+            // It would end after the last address.
             let last = ptr::without_provenance::<u32>(usize::MAX - 7);
             assert_eq!(status(slice(last, 2, "x")), Status::FT_ERR_LENGTH);
         }

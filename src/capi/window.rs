@@ -1,4 +1,4 @@
-//! Usage of an `ft_tree` in a window and since dates: what stands behind the calls.
+//! Usage of an `ft_tree` in a window and since dates, as the calls use it.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -52,7 +52,7 @@ pub(super) struct TreeWindow {
     plans: Vec<(u32, Plan)>,
 }
 
-/// What a run used over a period.
+/// Use of a run over a period.
 pub(super) struct RunUse<'a> {
     pub assoc: AssocIndex,
     pub run: RunId,
@@ -131,7 +131,7 @@ impl TreeWindow {
         self.model.edit(tree, change)
     }
 
-    /// Whether these settings ask for the model that this is.
+    /// Returns true if these settings ask for this model.
     pub(super) fn fits(&self, config: &Config) -> bool {
         let (window, default) = (self.ledger().window(), self.ledger().default_plan());
         let kind = match config.usage() {
@@ -206,7 +206,7 @@ impl TreeWindow {
         Ok(())
     }
 
-    /// What use counts for at the moment, by the plan of nodes without one of their own.
+    /// Use that counts at the moment, by the plan of nodes without a plan of their own.
     pub(super) fn weigh(&mut self, used: &Use<'_>) -> f64 {
         self.model.weigh(used).usage
     }
@@ -256,7 +256,7 @@ impl TreeWindow {
         bytes
     }
 
-    /// What [`TreeWindow::save`] wrote, at the moment `now`; or what is wrong with it.
+    /// Restores the result of [`TreeWindow::save`] at the moment `now`; or returns the error in it.
     pub(super) fn restore(tree: &Tree, bytes: &[u8], now: i64) -> Result<TreeWindow, String> {
         let mut input = Input(bytes);
         let length_secs = u64::from_le_bytes(input.take()?);
