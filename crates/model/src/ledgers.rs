@@ -78,7 +78,7 @@ impl LedgerFile {
         })
     }
 
-    /// Who wrote it, in a word.
+    /// Author of the file, in a word.
     pub fn kind(&self) -> &'static str {
         match self {
             LedgerFile::Plugin => "plugin",

@@ -1,4 +1,4 @@
-//! Where associations are, by their names.
+//! Associations by name.
 //!
 //! A queue asks for one of them for each of its jobs, in no order: what is asked lies close together,
 //! so that it stays in the processor's caches.
@@ -18,13 +18,13 @@ pub(super) struct AssocTable {
     entries: Vec<Entry>,
     /// The names, concatenated.
     text: String,
-    /// Some are for one partition.
+    /// True if some are for one partition.
     any_partition: bool,
 }
 
 #[derive(Debug)]
 struct Entry {
-    /// Where its names begin in the text.
+    /// Start of its names in the text.
     start: usize,
     /// Bytes of account, user, partition.
     lens: [u32; 3],
@@ -45,7 +45,7 @@ impl AssocTable {
     /// Adds one; of those with the same names the last is found.
     ///
     /// # Panics
-    /// When there is no room.
+    /// If there is no room.
     pub fn insert(&mut self, account: &str, user: &str, partition: &str, index: AssocIndex) {
         let names = [account, user, partition];
         let slot = self.slot(names);

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use super::{Cluster, ClusterJob, Names};
 use fairtree::tree::AssocIndex;
 
-/// Why nothing was found, or too much.
+/// Reason why nothing, or too much, was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
-    /// Nothing is called so.
+    /// Nothing has this name.
     #[error("{source_name}: found no {what} {name}; allowed is {allowed}")]
     Unknown {
         /// Name of the input.
@@ -21,14 +21,14 @@ pub enum FindError {
         /// Names that would be found.
         allowed: String,
     },
-    /// Several are called so.
+    /// Several have this name.
     #[error("{source_name}: {name} stands {count} times in the tree; name one: {some}")]
     Ambiguous {
         /// Name of the input.
         source_name: String,
         /// The name in question.
         name: String,
-        /// How many there are.
+        /// Their number.
         count: usize,
         /// Some of them.
         some: String,

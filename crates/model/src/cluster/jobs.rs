@@ -52,7 +52,7 @@ pub(super) fn of(
     Ok(jobs)
 }
 
-/// Where the last row of each job is among those of sprio: which listing, and which row of it.
+/// Place of the last row of each job in the output of sprio: the listing, and its row.
 fn shown(queued: &Queued) -> IdMap<(u32, u32)> {
     let mut shown = IdMap::default();
     for (listing, at) in queued.queue.listings.iter().zip(0..) {
@@ -101,7 +101,7 @@ impl<'a> Bills<'a> {
         }
     }
 
-    /// How a job that runs uses resources.
+    /// Use of resources by a running job.
     fn run(&self, about: &JobRow) -> Run {
         let partition = about.partitions.first();
         let partition = partition.and_then(|name| self.partitions.get(&**name));

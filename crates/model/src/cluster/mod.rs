@@ -59,7 +59,7 @@ pub struct QosAbout {
 /// Phase of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobPhase {
-    /// It waits, held or not.
+    /// It is waiting, held or not.
     Pending,
     /// It runs, or is suspended.
     Running,
@@ -80,11 +80,11 @@ pub struct ClusterJob {
     pub user: Name,
     /// Account.
     pub account: Option<Name>,
-    /// When it was submitted, seconds since 1970; 0: not known.
+    /// Time of submission, seconds since 1970; 0: not known.
     pub submit_time: i64,
     /// The array that it is of, and its tasks.
     pub array: Option<(u32, Name)>,
-    /// How it uses resources, if it runs.
+    /// Its use of resources, if it runs.
     pub run: Option<Box<Run>>,
 }
 
@@ -101,7 +101,7 @@ pub struct Cluster {
     pub release: Option<Release>,
     /// Names of the associations, by position in the tree.
     pub names: Vec<AssocName>,
-    /// Who shares with whom.
+    /// The tree of accounts and users.
     pub tree: Tree,
     /// Their usage.
     pub ledger: Ledger,
@@ -129,7 +129,7 @@ impl Cluster {
     /// Ranks all associations anew and publishes their factors, as a pass does.
     ///
     /// # Panics
-    /// When tree, ledger and tables do not belong together.
+    /// If tree, ledger and tables do not belong together.
     pub fn rank(&mut self) {
         self.fairshare = self.ranked();
         engine::publish(&self.fairshare, &mut self.tables);
@@ -174,7 +174,7 @@ impl Cluster {
     /// Name of an association.
     ///
     /// # Panics
-    /// When `index` is not of this tree.
+    /// If `index` is not of this tree.
     pub fn name(&self, index: AssocIndex) -> &AssocName {
         &self.names[index.get()]
     }
@@ -182,7 +182,7 @@ impl Cluster {
     /// Returns true if an association is a user's.
     ///
     /// # Panics
-    /// When `index` is not of this tree.
+    /// If `index` is not of this tree.
     pub fn is_user(&self, index: AssocIndex) -> bool {
         self.tree.rows()[index.get()].kind == AssocKind::User
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use fairtree::priority::{Index, Job};
 use fairtree::tree::{AssocIndex, Tree};
 
-/// How people call an association.
+/// Name of an association, as people use it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AssocName {
     /// The account, or the account that the user is in.

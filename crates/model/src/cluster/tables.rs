@@ -30,7 +30,7 @@ pub struct Tables<'a> {
     jobs: IdMap<u32>,
     /// The place that was found last: answers of one site are often in one order.
     last: Cell<usize>,
-    /// Where the TRES counts of each job start.
+    /// Start of the TRES counts of each job.
     job_tres: Vec<Option<Index>>,
     /// True if Slurm's own rules are followed.
     slurm: bool,

@@ -1,4 +1,4 @@
-//! Why an input was refused, and where.
+//! Reasons and places of refused input.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub enum Problem {
     /// The stream ended in an error of the operating system.
     #[error("cannot be read: {0}")]
     Unreadable(#[from] std::io::Error),
-    /// Nothing but blanks.
+    /// Only blanks.
     #[error("is empty: nothing to report on")]
     Empty,
     /// The content is of no known format.

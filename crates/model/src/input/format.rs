@@ -1,4 +1,4 @@
-//! Which format an input is in.
+//! Formats of inputs, and how they are recognised.
 
 use super::error::{InputError, Problem};
 use super::prompt::is_prompt;

@@ -20,7 +20,7 @@ pub struct LeftOut {
     odd_rows: usize,
 }
 
-/// How much was left out.
+/// Amount that was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Record,
@@ -89,7 +89,7 @@ impl LeftOut {
         }
     }
 
-    /// How many records were left out.
+    /// Number of records that were left out.
     pub fn count(&self) -> usize {
         self.count - self.cells
     }
@@ -99,12 +99,12 @@ impl LeftOut {
         self.odd_rows += usize::from(self.cells > before);
     }
 
-    /// How many rows that were kept have such cells.
+    /// Number of rows that were kept and have such cells.
     pub(super) fn odd_rows(&self) -> usize {
         self.odd_rows
     }
 
-    /// How many cells count as blank.
+    /// Number of cells that count as blank.
     pub(super) fn cells(&self) -> usize {
         self.cells
     }

@@ -17,9 +17,10 @@ use fairtree::usage::Outcomes;
 pub struct Prices {
     /// Ends that are billed; `None`: all but those that the user did not cause.
     pub counts: Option<Outcomes>,
-    /// Where a partition has none of its own; `None`: only named partitions are billed.
+    /// The price in partitions without prices of their own; `None`: only named partitions are
+    /// billed.
     pub all: Option<Price>,
-    /// By partition.
+    /// Prices by partition.
     pub partitions: BTreeMap<String, Price>,
 }
 
@@ -30,7 +31,7 @@ pub struct Price {
     pub run_second: u64,
     /// Per second, for each billing TRES that it had.
     pub billing_second: u64,
-    /// Of a microsecond for which the machine executed it.
+    /// Per microsecond for which the machine executed it.
     pub execution_microsecond: u64,
 }
 

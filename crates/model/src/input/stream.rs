@@ -9,7 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 /// Bytes that some editors put before text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// As much of a stream as its format is found by.
+/// Number of bytes of a stream by which its format is found.
 pub const HEAD_BYTES: usize = 64 * 1024;
 
 /// A stream, and its beginning, which is still in it.
@@ -125,7 +125,7 @@ impl<R: Read> Unpacked<R> {
     }
 }
 
-/// Why a stream that unpacks to more than `most` is not unpacked further.
+/// Reason why a stream that unpacks to more than `most` is not unpacked further.
 fn bomb(most: &str) -> io::Error {
     let why = format!(
         "the gzip file unpacks to more than {most}: if it is what it should be, unpack it first \

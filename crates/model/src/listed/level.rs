@@ -1,4 +1,4 @@
-//! Which levels of a listing are whole.
+//! Decides which levels of a listing are complete.
 //!
 //! `sshare` without `-a` leaves other people's rows out, and files were filtered. A level (all
 //! that share one account) counts as whole unless the listing itself says otherwise: the rows'

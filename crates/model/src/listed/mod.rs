@@ -42,7 +42,7 @@ pub struct Listed<'a> {
 pub struct WholeSite {
     /// Names of the associations.
     pub names: Vec<AssocName>,
-    /// Who shares with whom.
+    /// The tree of accounts and users.
     pub tree: Tree,
     /// Their usage.
     pub ledger: Ledger,
@@ -76,7 +76,7 @@ impl<'a> Listed<'a> {
         self.listing
     }
 
-    /// How the rows hang together, one per row.
+    /// Links between the rows, one per row.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
@@ -125,7 +125,7 @@ impl<'a> Listed<'a> {
     /// leaves it blank, and of a column that is not derived.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If there is no such row.
     pub fn why_unknown(&self, column: Column, row: usize) -> Option<String> {
         let root = self.is_root(row);
         match column {
@@ -167,7 +167,7 @@ impl<'a> Listed<'a> {
         self.levels.why(level).map(str::to_owned)
     }
 
-    /// Why a row's usage over another's is not known.
+    /// Reason why a row's usage over another's is not known.
     fn why_usage(&self, at: usize, of: Option<usize>, missing: &str) -> Option<String> {
         let rows = &self.listing.rows;
         if !self.listing.has(Column::RawUsage) {

@@ -67,7 +67,7 @@ impl ListedTree {
     /// The row that shares and usage are compared with, where it was printed.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If there is no such row.
     pub fn fs_parent(&self, row: usize) -> Option<usize> {
         let parent = self.tree.fs_parent(AssocIndex::new(row))?;
         (Some(parent) != self.stand_in).then(|| parent.get())

@@ -14,7 +14,7 @@ use crate::input::lines::{lossy, plain};
 /// Default time limit of a command.
 pub const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
 
-/// Why a command gave no answer.
+/// Reason why a command gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -82,7 +82,7 @@ pub enum CommandError {
         /// Output of the command.
         said: String,
     },
-    /// It failed for another reason.
+    /// It failed for a different reason.
     #[error("{command}: {how}: {said}")]
     Failed {
         /// The command line.
@@ -125,7 +125,7 @@ pub struct Ask<'a> {
 pub struct Answered {
     /// Standard output.
     pub text: String,
-    /// How long it took.
+    /// Time that it took.
     pub secs: f64,
 }
 

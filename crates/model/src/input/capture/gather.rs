@@ -12,7 +12,7 @@ use crate::input::slurm::job::Names;
 use crate::input::slurm::snapshot::Source;
 use crate::input::slurm::stamp::Stamp;
 
-/// Where answers are put.
+/// Destination of answers.
 pub(super) trait Shelf {
     /// Asks, and puts the answer there; how long it took.
     fn ask(&mut self, source: Source, ask: &Ask<'_>) -> Result<f64, CommandError>;
@@ -33,7 +33,7 @@ pub(super) trait Shelf {
 /// How answers came about.
 #[derive(Debug)]
 pub(super) struct Gathered {
-    /// One entry per command, also of those that failed.
+    /// One entry per command, including those that failed.
     pub manifest: Manifest,
     /// Commands that a capture can do without and that failed, with the reason.
     pub missing: Vec<(Source, CommandError)>,

@@ -16,7 +16,7 @@ pub struct Manifest {
     pub schema: String,
     /// Version of fairtree that made it.
     pub fairtree: String,
-    /// When the first command was run, seconds since 1970.
+    /// Time of the first command, seconds since 1970.
     pub time: u64,
     /// The same for people, UTC.
     pub time_text: String,
@@ -47,9 +47,9 @@ pub struct Entry {
     pub command: Vec<String>,
     /// The file with the answer; `None` where it failed.
     pub file: Option<String>,
-    /// How long it took.
+    /// Time that it took.
     pub secs: Option<f64>,
-    /// Why there is no answer.
+    /// Reason if there is no answer.
     pub error: Option<String>,
 }
 

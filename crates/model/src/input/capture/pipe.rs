@@ -40,7 +40,7 @@ fn too_long() -> io::Error {
     io::Error::other("the answer is longer than 2 GiB")
 }
 
-/// Why an answer is not copied to its end.
+/// Reason why an answer is not copied to its end.
 pub(super) enum Broken {
     Read(io::Error),
     Write(io::Error),

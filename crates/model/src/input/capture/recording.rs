@@ -25,7 +25,7 @@ use crate::input::slurm::snapshot::{Source, validate_file};
 use crate::input::slurm::stamp::{self, Both, Stamp};
 use crate::output::PRIVATE;
 
-/// Why no capture is made.
+/// Reason why no capture is made.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// A command of Slurm gave no answer.
@@ -40,7 +40,7 @@ pub enum RecordError {
 #[derive(Debug)]
 pub struct Recording {
     files: Files,
-    /// One entry per command, also of those that failed.
+    /// One entry per command, including those that failed.
     pub manifest: Manifest,
     /// Commands that a capture can do without and that failed, with the reason.
     pub missing: Vec<(Source, CommandError)>,

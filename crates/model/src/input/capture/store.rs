@@ -34,7 +34,7 @@ impl Stored {
         files.any(|file| file.as_deref() == Some(source.file()))
     }
 
-    /// Where the answer of a command is.
+    /// Path of the answer of a command.
     ///
     /// # Errors
     /// The capture does not have it, or it is cut off.

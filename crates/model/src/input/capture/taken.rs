@@ -18,7 +18,7 @@ use crate::input::slurm::stamp::{self, Both, Stamp};
 pub struct Taken {
     /// Output of the commands; names and jobs a line each, without control characters.
     pub answers: Answers,
-    /// One entry per command, also of those that failed.
+    /// One entry per command, including those that failed.
     pub manifest: Manifest,
     /// Commands that a capture can do without and that failed, with the reason.
     pub missing: Vec<(Source, CommandError)>,

@@ -15,11 +15,11 @@ pub struct QueueSite {
     pub now: Option<Micros>,
     /// One per association, by position in the tree; its id is that plus 1.
     pub rows: Vec<SiteRow>,
-    /// Who shares with whom.
+    /// The tree of accounts and users.
     pub tree: Tree,
     /// The machines, by name.
     pub machines: Vec<MachineRow>,
-    /// Which job is next.
+    /// Rule that selects the next job.
     pub policy: Policy,
     /// Notes for a reader of the answers, in sentences.
     pub notes: Vec<String>,
@@ -40,10 +40,10 @@ pub struct MachineRow {
     pub prices: Prices,
 }
 
-/// Which job is next.
+/// Rule that selects the next job.
 #[derive(Clone, Debug)]
 pub enum Policy {
-    /// That of the account or user with the smallest used part of its entitlement.
+    /// The job of the account or user with the smallest used part of its entitlement.
     FairShare(Settings),
     /// The oldest, reservations first.
     OnDemand(OnDemandSite),

@@ -6,7 +6,7 @@ use fairtree::usage::EndState;
 /// A line of the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When; `None`: at the moment of the line before.
+    /// Its moment; `None`: that of the line before.
     pub time: Option<Micros>,
     /// The event.
     pub act: Act,
@@ -54,7 +54,7 @@ pub enum Act {
     CancelReservation(u64),
     /// Time passes.
     Time,
-    /// Which place has a job?
+    /// Which place does a job have?
     Position(u64),
     /// In which order are the jobs of a machine, or of each?
     Positions(Option<String>),
@@ -81,15 +81,15 @@ pub enum Act {
 pub struct Submission {
     /// Its number.
     pub job: u64,
-    /// Who pays.
+    /// The account that pays.
     pub account: String,
     /// A user of the account.
     pub user: Option<String>,
     /// The machine that it waits for.
     pub machine: String,
-    /// How long it is expected to run, microseconds.
+    /// Expected run time, microseconds.
     pub expected: Option<u64>,
-    /// How long it may run at most, microseconds.
+    /// Maximum run time, microseconds.
     pub limit: Option<u64>,
     /// Units that it uses at a time.
     pub rate: Option<u32>,
@@ -99,14 +99,14 @@ pub struct Submission {
     pub parts: Option<Vec<u32>>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// In which state.
     pub outcome: EndState,
     /// With which exit code.
     pub exit_code: u8,
-    /// How long the machine executed it, microseconds; `None`: since its start.
+    /// Time for which the machine executed it, microseconds; `None`: since its start.
     pub executed: Option<Micros>,
 }
 

@@ -31,14 +31,14 @@ pub const COLUMNS: [&str; 13] = [
     "alloctres",
 ];
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// It still runs.
     Running,
-    /// It continues with another size, in a record of its own.
+    /// It continues with a different size, in a record of its own.
     Resized,
-    /// It has ended so.
+    /// It has ended in this way.
     Ended(EndState),
 }
 
@@ -49,17 +49,17 @@ pub struct Accounted {
     pub cluster: String,
     /// Number of the job; each task of an array has its own.
     pub job: u32,
-    /// Who is charged.
+    /// The account that is charged.
     pub account: String,
     /// The user; empty where the association is gone.
     pub user: String,
-    /// How far it has come.
+    /// Its progress.
     pub progress: Progress,
     /// Exit code of the script, 12 of `12:0`.
     pub exit_code: u8,
     /// Seconds since 1970.
     pub start: i64,
-    /// When it ended, or when its size changed; `None`: it still runs.
+    /// Time of its end, or of a change of its size; `None`: it still runs.
     pub end: Option<i64>,
     /// For how long it ran, without the time that it was suspended; up to the moment of the answer
     /// if it still runs.

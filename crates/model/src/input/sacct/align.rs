@@ -1,4 +1,4 @@
-//! Which cell belongs to which column, where some column's text holds the separator itself.
+//! Assigns cells to columns when the text of a column contains the separator itself.
 
 use super::columns::Kind;
 

@@ -54,10 +54,10 @@ pub struct RunRecord<'a> {
     pub state: &'a str,
     /// Exit code of the script, 12 of `12:0`; `None` if the listing does not say.
     pub exit_code: Option<u8>,
-    /// How long it ran, seconds, without the time that it was suspended.
+    /// Run time, seconds, without the time that it was suspended.
     pub elapsed_secs: u64,
-    /// How long the machine executed it, microseconds: N if the site has `executed_us=N` among the
-    /// words of AdminComment; `None` if it has not, or the listing does not say.
+    /// Time for which the machine executed it, microseconds: N if the site has `executed_us=N`
+    /// among the words of AdminComment; `None` if it has not, or the listing does not say.
     pub executed_us: Option<u64>,
 }
 
@@ -202,7 +202,7 @@ struct Totals {
     two_clusters: Option<InputError>,
 }
 
-/// Where the columns are.
+/// Positions of the columns.
 #[derive(Default)]
 struct Header {
     names: Vec<String>,

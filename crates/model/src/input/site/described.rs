@@ -22,7 +22,7 @@ pub struct Site {
     pub config: Config,
     /// One per association, by position in the tree.
     pub rows: Vec<SiteRow>,
-    /// Who shares with whom.
+    /// The tree of accounts and users.
     pub tree: Tree,
     /// Raw usage now.
     pub ledger: Ledger,

@@ -42,7 +42,7 @@ pub(super) struct Reader<'a> {
     pub file: &'a File,
     /// Its settings.
     pub config: &'a Config,
-    /// Who may have jobs.
+    /// Users who may have jobs.
     pub users: &'a Users,
     /// The resources that are tracked.
     pub tres: &'a [String],

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use fairtree::compat::Compat;
 
-/// Which of two accounts with one parent comes first.
+/// Order of two accounts with one parent.
 pub(super) fn by_name(compat: Compat, a: &str, b: &str) -> Ordering {
     if compat.facts().is_some_and(|facts| facts.lists_by_lineage) {
         let end = std::iter::once(b'/');

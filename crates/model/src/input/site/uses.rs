@@ -10,7 +10,7 @@ use fairtree::usage::{Decay, Ledger, UsageError, next_reset};
 /// Use as a file gives it, so that it can be counted again by another policy.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
-    /// When the amounts hold, seconds since 1970; `None` without times.
+    /// Moment of the amounts, seconds since 1970; `None` without times.
     pub(super) usage_time: Option<i64>,
     /// The moment of the report, seconds since 1970; `None` without times: then all amounts count whole.
     pub(super) now: Option<i64>,
@@ -143,7 +143,7 @@ struct Clock {
     half_life: Decay,
     usage_time: Option<i64>,
     now: Option<i64>,
-    /// When usage was last cleared.
+    /// Time at which usage was last cleared.
     cleared: Option<i64>,
 }
 

@@ -29,7 +29,7 @@ pub struct Spot {
 /// A file that was read.
 #[derive(Debug)]
 pub struct Source {
-    /// As the caller or the `include` line names it.
+    /// The name that the caller or the `include` line uses.
     pub name: String,
     /// Without their line feeds.
     lines: Vec<String>,
@@ -66,14 +66,14 @@ pub struct Unread {
     pub spot: Spot,
     /// The name, `%c` replaced.
     pub file: String,
-    /// Why it was not read, without a full stop.
+    /// Reason why it was not read, without a full stop.
     pub why: String,
 }
 
 /// A line that is neither `Key=Value` nor `include FILE`, or the end of one that continues otherwise.
 #[derive(Debug)]
 pub struct Unparsed {
-    /// Where it is.
+    /// Its place.
     pub spot: Spot,
     /// The text.
     pub text: String,
@@ -259,7 +259,7 @@ impl Document {
     /// The line of the file that a spot is on; empty beyond the file's end.
     ///
     /// # Panics
-    /// When the spot is of another document and names a file that this one has not.
+    /// If the spot is of a different document and names a file that this one has not.
     pub fn line(&self, spot: &Spot) -> &str {
         let lines = &self.sources[spot.source].lines;
         let line = spot.line.checked_sub(1).and_then(|index| lines.get(index));

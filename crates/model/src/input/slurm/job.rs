@@ -31,11 +31,11 @@ pub struct JobRow {
     pub priority: u32,
     /// Nice value.
     pub nice: i32,
-    /// When it began to age, seconds since 1970; 0: not yet.
+    /// Time at which it began to age, seconds since 1970; 0: not yet.
     pub accrue_time: i64,
-    /// When it was submitted, seconds since 1970.
+    /// Time of submission, seconds since 1970.
     pub submit_time: i64,
-    /// When it started, or is expected to, seconds since 1970; 0: not known.
+    /// Time of its start, or of its expected start, seconds since 1970; 0: not known.
     pub start_time: i64,
     /// The array that it is of: the array's number, and its tasks as `3` or `1-10:2%4`.
     pub array: Option<(u32, Name)>,

@@ -7,7 +7,7 @@ use crate::input::lines::MAX_LINE_BYTES;
 
 /// Records of a stream, whole.
 pub(super) struct Block {
-    /// Which one, from 0.
+    /// Its number, from 0.
     pub(super) number: usize,
     /// Lines before it.
     pub(super) lines: usize,

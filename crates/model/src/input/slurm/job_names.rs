@@ -11,9 +11,9 @@ use crate::input::lines::{Lines, one_more};
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     text: String,
-    /// Where each name ends; the next one begins there.
+    /// End of each name; the next one begins there.
     ends: Vec<usize>,
-    /// Which name is of which number.
+    /// Position of the name of each job number.
     places: IdMap<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Which `NO_NORMAL_…` flags are set, where scontrol does not say.
+//! Finds which `NO_NORMAL_…` flags are set, where scontrol does not say.
 //!
 //! Up to 25.05, `scontrol show config` shows `NO_NORMAL_ALL` where any of the four flags is set.
 //! The factors that sprio prints of waiting jobs distinguish them: a factor that is divided by the

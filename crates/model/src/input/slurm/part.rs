@@ -26,15 +26,15 @@ pub const VOTERS: usize = 1000;
 /// The jobs that a question is about.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Those with these numbers.
+    /// Jobs with these numbers.
     pub ids: Vec<u32>,
-    /// Those that are of these arrays.
+    /// Jobs of these arrays.
     pub arrays: Vec<u32>,
-    /// Those in states for which this holds.
+    /// Jobs in states for which this holds.
     pub in_state: fn(&str) -> bool,
 }
 
-/// Where the long answers are.
+/// Finds the path of a long answer.
 pub type Place<'p> = &'p (dyn Fn(Source) -> Result<PathBuf, InputError> + Sync);
 
 impl Snapshot {

@@ -20,20 +20,20 @@ const MAX_BYTES: u64 = 256 << 20;
 /// The symbol with the release, a number of 32 bits.
 const VERSION: &str = "plugin_version";
 
-/// Why a file says of no release.
+/// Reason why the release of a file is not known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PluginError {
     /// It cannot be read.
     #[error(transparent)]
     System(#[from] std::io::Error),
-    /// It is no shared object.
+    /// It is not a shared object.
     #[error("it is no shared object: {0}")]
     Format(#[from] object::Error),
-    /// It is no plugin.
+    /// It is not a plugin.
     #[error("it has no symbol plugin_version, which every plugin of Slurm has")]
     NoPlugin,
-    /// It is something else under that name.
+    /// It is not a regular file, or too long.
     #[error("it is no regular file, or longer than 256 MiB")]
     NoFile,
 }
@@ -41,7 +41,7 @@ pub enum PluginError {
 /// A plugin in a folder.
 #[derive(Debug)]
 pub struct PluginFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// The release that it was built for.
     pub built_for: Result<Release, PluginError>,

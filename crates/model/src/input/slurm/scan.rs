@@ -71,9 +71,9 @@ fn split(
 /// The lines that begin in a part of the file.
 #[derive(Default)]
 struct Part {
-    /// How many there are.
+    /// Their number.
     lines: usize,
-    /// Those that are kept.
+    /// The lines that are kept.
     bytes: Vec<u8>,
     /// Their numbers in this part.
     numbers: Vec<usize>,

@@ -81,9 +81,9 @@ pub type Answer<'a> = &'a dyn Fn() -> io::Result<Box<dyn BufRead + 'a>>;
 /// The answers about jobs: those of squeue and of scontrol.
 #[derive(Clone, Copy, Debug)]
 pub struct Both<T> {
-    /// Of squeue.
+    /// The answer of squeue.
     pub names: T,
-    /// Of scontrol.
+    /// The answer of scontrol.
     pub jobs: T,
 }
 

@@ -25,7 +25,7 @@ impl<T: Copy + PartialEq> CellList<T> {
         }
     }
 
-    /// How many there are.
+    /// Number of cells.
     pub fn len(&self) -> usize {
         self.count
     }

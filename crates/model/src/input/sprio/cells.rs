@@ -117,7 +117,7 @@ pub(super) struct Line<'a, 'c> {
     pub by_place: bool,
 }
 
-/// How wide sprio prints the resources.
+/// Width of the resources in sprio's output.
 const TRES_WIDTH: usize = 20;
 
 /// `cpu=10`.

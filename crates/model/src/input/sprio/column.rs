@@ -115,7 +115,7 @@ pub struct LineFormat {
     pub fields: Vec<Field>,
 }
 
-/// Why an `-o` format was refused.
+/// Reason why an `-o` format was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// `%` and a width without a letter of sprio's.
@@ -198,7 +198,8 @@ pub struct Defaults {
     pub user: bool,
     /// `-l` shows account and QOS, as from 24.05 on.
     pub names: bool,
-    /// Which factors have a weight, by [`Factor::index`]: the others are shown with `-l` only.
+    /// True for factors that have a weight, by [`Factor::index`]: the others are shown with `-l`
+    /// only.
     pub weighted: [bool; 7],
 }
 

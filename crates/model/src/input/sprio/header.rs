@@ -30,7 +30,7 @@ pub(super) enum Layout {
 pub(super) struct Header {
     /// One name per column, as printed in full.
     pub names: Vec<&'static str>,
-    /// Where they are.
+    /// Their positions.
     pub layout: Layout,
 }
 

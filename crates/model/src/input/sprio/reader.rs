@@ -139,7 +139,7 @@ struct Open {
     told: Vec<Told>,
     /// The lines, as rows take their place piece by piece.
     pieces: Vec<Piece>,
-    /// How many lines there are.
+    /// Number of lines.
     count: usize,
 }
 
@@ -158,11 +158,11 @@ const PIECE: usize = 34 << 20;
 /// Facts that the cells of a column show, by majority: one broken row decides nothing.
 #[derive(Clone, Copy, Default)]
 struct Told {
-    /// How many are not blank.
+    /// Number of cells that are not blank.
     cells: usize,
-    /// How many of these have a point.
+    /// Number of these that have a point.
     points: usize,
-    /// How many are numbers; asked only of those called PARTITION.
+    /// Number of numbers; counted only for columns called PARTITION.
     numbers: usize,
 }
 

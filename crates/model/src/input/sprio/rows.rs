@@ -80,7 +80,7 @@ pub struct Rows {
     pub(super) once: bool,
     /// All names in them, each once.
     pub(super) names: Vec<Name>,
-    /// Where each is in `names`.
+    /// Index of each in `names`.
     known: FxHashMap<Name, u32>,
     /// Numbers that are not plain digits.
     pub(super) other: Vec<Printed>,
@@ -153,7 +153,7 @@ impl Rows {
         }
     }
 
-    /// How many there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.lines.len()
     }

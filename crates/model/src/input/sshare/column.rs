@@ -135,7 +135,7 @@ impl From<Column> for Field {
     }
 }
 
-/// Why an `-o` list was refused.
+/// Reason why an `-o` list was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldError {
     /// No column of this name.

@@ -1,4 +1,4 @@
-//! Where the columns of a listing are: from its header, its line of dashes, its command.
+//! Positions of the columns of a listing: from its header, its line of dashes, its command.
 
 use super::column::{Column, Field};
 use super::command;

@@ -26,7 +26,7 @@ pub use reader::{read, read_answer};
 
 use fairtree::tree::Shares;
 
-/// One listing: what one run of `sshare` printed.
+/// One listing: the output of one run of `sshare`.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// Name of the file it came from.
@@ -37,7 +37,7 @@ pub struct Listing {
     pub fields: Vec<Field>,
     /// The accounts were printed flush right (`-o Account%30`): their depth cannot be seen.
     pub depth_hidden: bool,
-    /// How many rows could not be read and are not among [`Listing::rows`].
+    /// Number of rows that could not be read and are not among [`Listing::rows`].
     pub rows_left_out: usize,
     /// A sentence for each of these, and for each cell that could not be read, of a file.
     pub notes: Vec<String>,
@@ -52,7 +52,7 @@ impl Listing {
     }
 }
 
-/// One row of a listing. A blank cell, and one of a column that is not there, is `None`.
+/// One row of a listing. A blank cell, or a cell of a missing column, is `None`.
 #[derive(Clone, Debug, Default)]
 pub struct SshareRow {
     /// Line in the file, from 1.

@@ -178,7 +178,8 @@ struct Reader<'a> {
     layout: Layout,
     rows: Vec<SshareRow>,
     accounts: Alignment,
-    /// How deep the row that was left out last was drawn, as long as rows below it may follow.
+    /// Depth at which the last row that was left out was drawn, as long as rows below it may
+    /// follow.
     gap: Option<usize>,
 }
 
