@@ -21,7 +21,7 @@ impl Options {
     /// Leaves out the findings of a rule.
     ///
     /// # Errors
-    /// There is no rule of that name.
+    /// No rule has that name.
     ///
     /// ```
     /// use fairtree_lint::Options;

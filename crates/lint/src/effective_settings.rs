@@ -21,14 +21,14 @@ pub(super) enum Plugin {
     Unstated,
 }
 
-/// Which plugin a rule is about.
+/// The plugins that a rule concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// Any.
     Always,
-    /// Those that compute priorities from weights: not `priority/basic`.
+    /// Plugins that compute priorities from weights: not `priority/basic`.
     Weighted,
-    /// Those that behave as `priority/multifactor` does, faults included.
+    /// Plugins that behave as `priority/multifactor` does, faults included.
     Stock,
 }
 

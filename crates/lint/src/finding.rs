@@ -22,13 +22,13 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// How bad it is.
+    /// Its severity.
     pub fn severity(&self) -> Severity {
         self.rule.severity
     }
 }
 
-/// Where rules put their findings.
+/// Collects the findings of rules.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     found: Vec<(Spot, Finding)>,

@@ -21,7 +21,7 @@ pub struct Options {
     pub accounts: Option<BTreeMap<String, String>>,
     /// The present time in the time zone of slurmctld; `None`: dates are not compared with it.
     pub now: Option<DateTime>,
-    /// How plugins are found; `None`: they are not looked for.
+    /// Finds plugins; `None`: they are not looked for.
     pub plugins: Option<FindPlugins>,
     /// Names of the rules whose findings are left out.
     pub(super) allowed: Vec<&'static str>,

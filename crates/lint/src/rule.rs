@@ -5,7 +5,7 @@ use std::fmt;
 use super::effective_settings::{EffectiveSettings, Scope};
 use fairtree_model::input::slurm::document::Spot;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The settings are allowed and do what they say, but Slurm does less with them than is
@@ -38,7 +38,7 @@ impl fmt::Display for Severity {
 pub struct Rule {
     /// Its stable name: lower-case words and dashes.
     pub id: &'static str,
-    /// How bad its findings are.
+    /// Severity of its findings.
     pub severity: Severity,
     /// The defect that it looks for, as a noun phrase.
     pub summary: &'static str,

@@ -191,7 +191,7 @@ struct Weights {
     weighs: Rc<BTreeSet<String>>,
     /// True where there are weights, of its own line or a `DEFAULT` line.
     given: bool,
-    /// Where they are on its own line.
+    /// Spot of the weights on its own line.
     spot: Option<Spot>,
     /// True where they cannot be read.
     bad: bool,
@@ -338,7 +338,7 @@ fn resource_not_charged(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     hits
 }
 
-/// How to charge these TRES: in a partition, or in all.
+/// Advice on charging these TRES: in a partition, or in all.
 fn remedy(
     conf: &EffectiveSettings<'_>,
     partition: Option<&Charged>,

@@ -79,7 +79,7 @@ pub(super) static RULES: [Rule; 8] = [
     },
 ];
 
-/// Where a key of the policy is given: in PriorityParameters, or in the file named there.
+/// Place of a key of the policy: in PriorityParameters, or in the file named there.
 fn spot_of(conf: &EffectiveSettings<'_>, key: &str) -> Option<Spot> {
     let setting = conf.last("PriorityParameters")?;
     let given = entries(&setting.value.text);
