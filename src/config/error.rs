@@ -71,7 +71,7 @@ pub struct ConfigError {
     pub value: String,
     /// The allowed values.
     pub allowed: String,
-    /// Where; `None` for values that came from no file.
+    /// The place; `None` for values that came from no file.
     pub place: Option<Place>,
 }
 

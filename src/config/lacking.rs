@@ -8,7 +8,7 @@ use super::error::{ConfigError, ValueError};
 use super::policy_file::AccountPolicy;
 use super::{Config, Counts, Expect, Order, Scope, Tiers, UsageModel};
 
-/// Who carries settings out.
+/// Programs that apply settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
     /// The plugin in slurmctld.

@@ -45,7 +45,7 @@ pub struct AccountPolicy {
     pub minutes: Option<u64>,
     /// A usage model of its own, for it and all below it.
     pub plan: Option<UsageModel>,
-    /// Where the table begins.
+    /// Start of the table.
     pub place: Place,
     /// `minutes` and `plan` as they are written, for messages; empty where they are not given.
     written: [String; 2],

@@ -81,7 +81,7 @@ fn calc_period(value: &str) -> Result<u32, ValueError> {
 pub struct Include {
     /// The file, as written; relative names are relative to the folder of slurm.conf.
     pub file: String,
-    /// Where the line is.
+    /// Place of the line.
     pub place: Place,
 }
 

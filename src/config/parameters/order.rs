@@ -23,7 +23,7 @@ const WORDS: [(&str, Order); 3] = [
     ("interleaved", Order::Interleaved),
 ];
 
-/// How jobs are ordered.
+/// Order of jobs.
 pub struct OrderKey;
 
 impl Key for OrderKey {
