@@ -1,4 +1,4 @@
-//! What is to be paid for the runs that sacct lists, in whole numbers.
+//! The amounts to pay for the runs that sacct lists, in whole numbers.
 //!
 //! Each record of `sacct -D` is a run with its own end. A run is billed by its elapsed seconds when
 //! it ended in the period and in a state that is billed. The parts of a run before its job was
@@ -21,7 +21,7 @@ const LEFT_OUT: [EndState; 4] = [
     EndState::BootFail,
 ];
 
-/// What accounts owe.
+/// The amounts that accounts owe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Bills {
     /// For runs that ended from this moment on, seconds since 1970; `None`: all before, too.
@@ -30,7 +30,7 @@ pub struct Bills {
     pub to: Option<i64>,
     /// By account and partition.
     pub bills: Vec<Bill>,
-    /// What all cost.
+    /// The total cost.
     pub total: u128,
     /// Runs that ended in the period and are not billed, by state.
     pub left_out: BTreeMap<String, u64>,
@@ -51,7 +51,7 @@ pub struct Bills {
     pub unmeasured: u64,
 }
 
-/// What an account owes for a partition.
+/// The amount that an account owes for a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Bill {
     /// The account; empty where the listing has none.
@@ -66,7 +66,7 @@ pub struct Bill {
     pub billing_secs: u128,
     /// For how long the machine executed them, microseconds, where that has a price.
     pub executed_us: u128,
-    /// What they cost.
+    /// Their cost.
     pub amount: u128,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Biller<'a> {
         }
     }
 
-    /// Whether exit codes of failed runs matter.
+    /// Returns true if exit codes of failed runs matter.
     pub fn needs_exit_codes(&self) -> bool {
         let failed = |code| self.is_billed(EndState::Failed, code);
         (1..=u8::MAX).any(|code| failed(code) != failed(0))
@@ -195,7 +195,7 @@ impl<'a> Biller<'a> {
                 self.bills.brief += u64::from(at == last);
                 continue;
             }
-            // How long a run was executed stands with its last part.
+            // The execution time of a run is in its last part.
             let measured = at < last || part.executed_us.is_some();
             if price.execution_microsecond > 0 && !measured {
                 self.bills.unmeasured += 1;
@@ -241,7 +241,7 @@ impl<'a> Biller<'a> {
     }
 }
 
-/// What an account used of a partition.
+/// The use of a partition by an account.
 #[derive(Clone, Debug)]
 struct Line {
     price: Price,
@@ -268,7 +268,7 @@ impl Line {
         Some(())
     }
 
-    /// What it costs; `any_billing`: processors do not count.
+    /// The bill of a line. `any_billing`: processors do not count.
     fn bill(&self, any_billing: bool) -> Option<Bill> {
         let billing_secs = match any_billing {
             true => self.billing_secs,

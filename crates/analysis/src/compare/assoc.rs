@@ -8,7 +8,7 @@ use fairtree_model::input::sshare::SshareRow;
 /// ones: without the column `Partition` a user's associations in an account look alike.
 pub(super) type Key<'a> = ((&'a str, &'a str, &'a str), usize);
 
-/// What makes rows of two listings the same association, of each row.
+/// A key per row: rows of two listings with the same key are the same association.
 pub(super) fn keys(rows: &[SshareRow]) -> Vec<Key<'_>> {
     let mut seen: HashMap<(&str, &str, &str), usize> = HashMap::new();
     let key = |row| {

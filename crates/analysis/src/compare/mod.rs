@@ -10,7 +10,7 @@ pub use shares::shares;
 
 use serde::{Serialize, Serializer};
 
-/// What a change is about.
+/// The subject of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -24,11 +24,11 @@ pub enum Kind {
     Job,
 }
 
-/// What happened.
+/// The kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Happened {
-    /// It was there and is there.
+    /// It was present before and is present after.
     Changed,
     /// It was not there before.
     New,
@@ -61,10 +61,10 @@ impl Serialize for Value {
     }
 }
 
-/// A value before and after; `None`: there is none.
+/// A value before and after; `None`: missing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Values {
-    /// What it is: the column or the setting in Slurm's word; of an order the account or the user.
+    /// The column or the setting in Slurm's word; for an order, the account or the user.
     pub name: String,
     /// Before.
     pub before: Option<Value>,
@@ -75,15 +75,15 @@ pub struct Values {
 /// One difference: what it is about, and what happened, in words and in values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// What kind of thing it is about.
+    /// The kind of thing that changed.
     pub kind: Kind,
-    /// What happened to it.
+    /// The event.
     pub happened: Happened,
     /// A level, an association, a job, a setting.
     pub about: String,
-    /// What happened to it, in words.
+    /// The event in words.
     pub what: String,
-    /// What changed.
+    /// The values that changed.
     pub values: Vec<Values>,
 }
 

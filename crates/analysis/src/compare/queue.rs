@@ -56,7 +56,7 @@ fn name(row: &PrioRow<'_>) -> String {
 
 /// The differences: weights, then jobs in the later order, then those that are gone.
 ///
-/// `shares`: the listings of sshare from the same moments, which tell why FAIRSHARE moved.
+/// `shares`: the listings of sshare from the same moments, which show why FAIRSHARE moved.
 pub fn queue<'a>(
     before: &'a PrioReport,
     after: &'a PrioReport,

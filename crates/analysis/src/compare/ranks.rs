@@ -97,7 +97,7 @@ impl<'a> Ranks<'a> {
         }
     }
 
-    /// Why the factor of a row of the later listing is another one now; `None` where nothing tells.
+    /// The reason why the factor of a row of the later listing changed; `None` if it is not known.
     pub(super) fn why(&self, new: usize) -> Option<String> {
         let old = *self.before.at.get(&self.after.keys[new])?;
         let ties = [&self.before, &self.after].map(|side| &side.stock_ties);

@@ -142,7 +142,7 @@ fn overtaking(
     ))
 }
 
-/// What changed at one association.
+/// The changes at one association.
 fn association(
     old: &SshareRow,
     new: &SshareRow,

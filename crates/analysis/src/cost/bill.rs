@@ -17,11 +17,11 @@ pub struct BillLine {
     pub weight: f64,
     /// `count * weight`.
     pub weighted: f64,
-    /// Whether it is in the billing: under `MAX_TRES` only the largest of some kinds is.
+    /// True if it is in the billing: under `MAX_TRES` only the largest of some kinds is.
     pub counts: bool,
 }
 
-/// What is billed per second.
+/// The amounts billed per second.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bill {
     /// `cpus`: CPUs are billed, without weights; `sum`, `max_tres` or `max_tres_gres`: how the
@@ -65,7 +65,7 @@ pub(super) fn of(cluster: &Cluster, request: &Request, said: &mut Vec<String>) -
     }
 }
 
-/// What the request says, and what Slurm adds to it: a node, a CPU, and `gres/gpu` beside
+/// The resources of the request, and those that Slurm adds: a node, a CPU, and `gres/gpu` beside
 /// `gres/gpu:TYPE`.
 fn completed(request: &Request, said: &mut Vec<String>) -> Vec<(String, u64)> {
     let mut tres = request.tres.clone();

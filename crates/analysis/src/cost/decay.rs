@@ -1,4 +1,4 @@
-//! What becomes of the usage of a job after its end: it decays, leaves a window, or stays.
+//! The usage of a job after its end: it decays, leaves a window, or stays.
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct UsageDecay {
     pub usage: String,
     /// `PriorityDecayHalfLife`, seconds; `None`: no decay.
     pub half_life_secs: Option<u32>,
-    /// Length of the window, seconds; `None`: there is none.
+    /// Length of the window, seconds; `None`: no window.
     pub window_secs: Option<u32>,
     /// When a half, a tenth and a hundredth are left; in a window before these the last moment at
     /// which all of it is. Empty where nothing decays or leaves.

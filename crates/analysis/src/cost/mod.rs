@@ -1,4 +1,4 @@
-//! What a job would be billed, what that does to fair share when it ends, and how it decays.
+//! The bill of a job, its effect on fair share when it ends, and its decay.
 //!
 //! The bill is that of [`fairtree::usage::billable_tres`]. For the rest the job is put among those that
 //! run, and time passes up to its end ([`Cluster::pass`]): once with it, once without.
@@ -22,7 +22,7 @@ use fairtree::tree::AssocIndex;
 use fairtree::usage::{Run, RunState};
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 
-/// What is asked for.
+/// The requested resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Who pays.
@@ -50,7 +50,7 @@ pub struct Effect {
     pub name: String,
     /// True for the user.
     pub is_user: bool,
-    /// As it stands now.
+    /// Its standing now.
     pub now: Standing,
     /// When the job would end, had it not run.
     pub without: Standing,
@@ -58,7 +58,7 @@ pub struct Effect {
     pub with: Standing,
 }
 
-/// What a job costs.
+/// The cost of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cost {
     /// Name of the input.
@@ -71,9 +71,9 @@ pub struct Cost {
     pub qos: Option<String>,
     /// How long it runs, seconds.
     pub secs: u32,
-    /// What is billed.
+    /// The bill.
     pub bill: Bill,
-    /// What is charged while it runs: `billing * usage_factor * secs`, TRES-seconds.
+    /// The charge while it runs: `billing * usage_factor * secs`, TRES-seconds.
     pub charged: f64,
     /// The part of `charged` that is left when it ends: usage decays while it runs, or leaves the window.
     pub left_at_end: f64,
@@ -81,7 +81,7 @@ pub struct Cost {
     pub times: Option<[i64; 2]>,
     /// The user, then the accounts above up to below the root.
     pub effects: Vec<Effect>,
-    /// What the user's jobs gain, or lose where it is negative: `PriorityWeightFairshare` times the
+    /// Points that the user's jobs gain, or lose if negative: `PriorityWeightFairshare` times the
     /// difference of the factors.
     pub fairshare_points: f64,
     /// `order=`, under which points do not count; `None`: `weighted`.

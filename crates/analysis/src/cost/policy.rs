@@ -1,4 +1,4 @@
-//! What an answer takes for granted where the site has a policy.
+//! The assumptions of an answer where the site has a policy.
 
 use fairtree::config::{Counts, UsageModel};
 use fairtree_model::cluster::Cluster;

@@ -1,4 +1,4 @@
-//! What the checks rest on. Nothing here asks anybody: the caller has.
+//! The facts that the checks use. Nothing here runs queries: the caller did.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use fairtree_model::input::slurm::plugin::PluginFile;
 
 use super::numbers::Numbers;
 
-/// What is known, or why it is not: a sentence without a full stop.
+/// A fact, or the reason why it is not known: a sentence without a full stop.
 pub type Known<T> = Result<T, String>;
 
 /// Everything that the checks rest on.
@@ -19,11 +19,11 @@ pub struct Facts {
     pub now: i64,
     /// Slurm's daemons were not to be asked.
     pub offline: bool,
-    /// Whether something keeps this host's clock right; `None`: not known.
+    /// True if something keeps this host's clock right; `None`: not known.
     pub synchronised: Option<bool>,
     /// The program of Slurm on this host that loads the plugin.
     pub daemon: Known<Daemon>,
-    /// What an upgrade brings.
+    /// The result of an upgrade.
     pub next: Known<Next>,
     /// The settings that hold at slurmctld's next start.
     pub settings: Known<Settings>,
@@ -33,7 +33,7 @@ pub struct Facts {
     pub plugins: Vec<PluginFile>,
     /// Those in folders of packages that `PluginDir` does not name.
     pub packaged: Vec<PluginFile>,
-    /// What the running slurmctld says of itself.
+    /// The running slurmctld's own report.
     pub live: Known<Live>,
     /// `StateSaveLocation` on this host.
     pub state: Known<State>,
@@ -63,7 +63,7 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Whether this is the host of a slurmctld.
+    /// Returns true if this is the host of a slurmctld.
     pub fn is_controller(&self) -> bool {
         self.program == "slurmctld"
     }
@@ -80,7 +80,7 @@ pub enum Packager {
     Other,
 }
 
-/// What the next upgrade of the package brings.
+/// The result of the next upgrade of the package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Nothing newer is known on this host.
@@ -109,7 +109,7 @@ pub struct Settings {
     pub period_secs: u32,
     /// The half-life of usage, seconds; 0: none.
     pub half_life_secs: u32,
-    /// Whether fair share has a weight.
+    /// True if fair share has a weight.
     pub weighs_fair_share: bool,
 }
 
@@ -137,18 +137,18 @@ pub struct SettingApart {
 }
 
 impl Settings {
-    /// Whether there is a database, and with it associations and usage.
+    /// Returns true if there is a database, and with it associations and usage.
     pub fn has_slurmdbd(&self) -> bool {
         self.storage.as_deref() == Some("accounting_storage/slurmdbd")
     }
 
-    /// Whether slurmctld loads the plugin of this project.
+    /// Returns true if slurmctld loads the plugin of this project.
     pub fn uses_fairtree(&self) -> bool {
         self.priority_type.as_deref() == Some("priority/fairtree")
     }
 }
 
-/// What the running slurmctld says.
+/// The report of the running slurmctld.
 #[derive(Clone, Copy, Debug)]
 pub struct Live {
     /// Its release.
@@ -162,7 +162,7 @@ pub struct Live {
 pub struct Folder {
     /// Where it is.
     pub path: PathBuf,
-    /// Whether the user may make files in it; the reason where not.
+    /// Ok if the user may create files in it; otherwise the reason.
     pub writable: Result<(), String>,
     /// Bytes that are left on its disk.
     pub free_bytes: u64,

@@ -1,4 +1,4 @@
-//! What a check says.
+//! The result of a check.
 
 use serde::Serialize;
 
@@ -40,16 +40,16 @@ impl Level {
     }
 }
 
-/// What a check found.
+/// A finding of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Name of the check: lower-case words and dashes.
     pub check: &'static str,
     /// How good or bad it is.
     pub level: Level,
-    /// What was found: one or two sentences, without a full stop at the end.
+    /// One or two sentences, without a full stop at the end.
     pub text: String,
-    /// What to do about it; `None` where nothing is to be done.
+    /// The action to take; `None` if nothing needs to be done.
     pub remedy: Option<String>,
 }
 

@@ -93,7 +93,7 @@ pub fn compare(snapshot: &Snapshot) -> Result<Numbers, InputError> {
     Ok(numbers)
 }
 
-/// Whether they agree.
+/// Checks that the numbers agree.
 pub(super) fn agree(facts: &Facts, found: &mut Diagnosis) {
     let numbers = match &facts.numbers {
         Ok(numbers) => numbers,

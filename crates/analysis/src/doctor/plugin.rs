@@ -61,7 +61,7 @@ pub(super) fn slurmctld(facts: &Facts, found: &mut Diagnosis) {
     }
 }
 
-/// Whether the next start finds a plugin.
+/// Checks that the next start finds a plugin.
 pub(super) fn installed(facts: &Facts, found: &mut Diagnosis) {
     let Some(release) = release_here(facts) else {
         found.say(
@@ -104,7 +104,7 @@ pub(super) fn installed(facts: &Facts, found: &mut Diagnosis) {
     found.say(PLUGIN, Level::Note, text);
 }
 
-/// Whether a start after the next upgrade finds one.
+/// Checks that a start after the next upgrade finds a plugin.
 pub(super) fn upgrade(facts: &Facts, found: &mut Diagnosis) {
     let (release, version) = match &facts.next {
         Err(why) => {
@@ -157,7 +157,7 @@ pub(super) fn upgrade(facts: &Facts, found: &mut Diagnosis) {
     }
 }
 
-/// Whether what `PluginDir` names is there.
+/// Checks that the folders of `PluginDir` exist.
 pub(super) fn plugin_dir(facts: &Facts, found: &mut Diagnosis) {
     if let Err(why) = &facts.settings {
         found.say(PLUGIN_DIR, Level::Unknown, why.as_str());

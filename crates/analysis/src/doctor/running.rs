@@ -16,7 +16,7 @@ const GRACE_SECS: i64 = 60;
 /// How far clocks may be apart, seconds.
 const APART_SECS: i64 = 5;
 
-/// Whether SlurmUser may write the state.
+/// Checks that SlurmUser may write the state.
 pub(super) fn state_folder(facts: &Facts, found: &mut Diagnosis) {
     let state = match &facts.state {
         Ok(state) => state,
@@ -47,7 +47,7 @@ pub(super) fn state_folder(facts: &Facts, found: &mut Diagnosis) {
     found.say(STATE_FOLDER, Level::Ok, text);
 }
 
-/// Whether passes are made.
+/// Checks that passes are made.
 pub(super) fn last_pass(facts: &Facts, found: &mut Diagnosis) {
     let (pass, settings) = match (&facts.last_pass, &facts.settings) {
         (Ok(times), Ok(settings)) => (times.pass, settings),
@@ -96,7 +96,7 @@ pub(super) fn last_pass(facts: &Facts, found: &mut Diagnosis) {
     }
 }
 
-/// Whether the clocks agree.
+/// Checks that the clocks agree.
 pub(super) fn clock(facts: &Facts, found: &mut Diagnosis) {
     let ahead = facts.live.as_ref().ok().and_then(|live| live.ahead_secs);
     if let Some(ahead) = ahead.filter(|ahead| ahead.abs() > APART_SECS) {

@@ -1,4 +1,4 @@
-//! What the plugin needs of the rest of Slurm: slurmdbd, associations, close passes.
+//! The plugin's requirements on the rest of Slurm: slurmdbd, associations, close passes.
 
 use super::facts::Facts;
 use super::finding::{Diagnosis, Level};
@@ -25,7 +25,7 @@ const ENFORCES: [&str; 8] = [
 /// Passes may be as far apart as this, seconds: an hour.
 const LONGEST_PERIOD_SECS: u32 = 3600;
 
-/// Whether there is a database that knows this cluster.
+/// Checks that there is a database that knows this cluster.
 pub(super) fn slurmdbd(facts: &Facts, found: &mut Diagnosis) {
     let settings = match &facts.settings {
         Ok(settings) => settings,
@@ -78,7 +78,7 @@ pub(super) fn slurmdbd(facts: &Facts, found: &mut Diagnosis) {
     }
 }
 
-/// Whether every job has an association, and passes are close.
+/// Checks that every job has an association, and that passes are close.
 pub(super) fn limits(facts: &Facts, found: &mut Diagnosis) {
     let settings = match &facts.settings {
         Ok(settings) => settings,
@@ -182,7 +182,7 @@ pub(super) fn in_force(facts: &Facts, found: &mut Diagnosis) {
     }
 }
 
-/// What the linter says.
+/// Reports the findings of the linter.
 pub(super) fn linted(facts: &Facts, found: &mut Diagnosis) {
     let (errors, warnings, name) = match &facts.linted {
         Ok(linted) => linted,

@@ -1,4 +1,4 @@
-//! A job as it stands in the queue: by itself, or in one of the partitions and QOS it asked for.
+//! A job as it is in the queue: by itself, or in one of the partitions and QOS it asked for.
 
 use super::RankedSite;
 use fairtree::config::Config;
@@ -15,7 +15,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// What a pass gives: held jobs 0, direct ones what an administrator set.
+    /// The priority that a pass gives: held jobs 0, direct ones what an administrator set.
     ///
     /// `INCR_ONLY` of a variant needs the last pass's number, which a row does not hold; its new
     /// one counts.
@@ -29,7 +29,7 @@ impl Entry {
         }
     }
 
-    /// What the terms give, whether or not they count: for held and direct jobs as if released.
+    /// The priority from the terms, even if they do not count: held and direct jobs as if released.
     pub(super) fn computed(&self, pricer: &Pricer<'_>) -> Priced {
         let job = Job {
             direct: false,
@@ -108,7 +108,7 @@ fn entries(pricer: &Pricer<'_>, job: &Job) -> Vec<Entry> {
     entries
 }
 
-/// What is tried on two entries.
+/// A change to try on two entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trial {
     /// Other fair-share factors.

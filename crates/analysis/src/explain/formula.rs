@@ -192,7 +192,7 @@ pub(super) fn fairshare(ranked: &RankedSite<'_>, names: &dyn Names, job: &Job) -
     }
 }
 
-/// The rank that a Fair Tree factor stands for.
+/// The rank that a Fair Tree factor represents.
 pub(super) fn rank(factor: f64, users: usize) -> u64 {
     (factor * users as f64).round() as u64
 }

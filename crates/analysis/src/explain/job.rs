@@ -7,7 +7,7 @@ use super::{ExplainError, Formula, RankedSite, Term, TermName, formula};
 use fairtree::priority::{Factor, Factors, Job, Priced, Pricer, Term as EngineTerm, Variant};
 use fairtree_model::cluster::Names;
 
-/// What became of the sum of the terms.
+/// The use of the sum of the terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Explained {
@@ -67,7 +67,7 @@ pub struct VariantExplanation {
     pub qos_points: f64,
     /// Points of all TRES.
     pub tres_points: f64,
-    /// What the terms give for it.
+    /// The priority that the terms give.
     pub priority: u32,
 }
 
@@ -76,7 +76,7 @@ pub struct VariantExplanation {
 pub struct JobExplanation {
     /// Job number.
     pub id: u32,
-    /// What the caller calls it.
+    /// The caller's name for it.
     pub name: String,
     /// Its user, if it has an association.
     pub user: Option<String>,
@@ -84,7 +84,7 @@ pub struct JobExplanation {
     pub partition: Option<String>,
     /// The QOS that the terms are for.
     pub qos: Option<String>,
-    /// Whether the terms decide.
+    /// The state: do the terms decide?
     pub state: Explained,
     /// In Slurm's order of additions: age, assoc, fairshare, job size, partition, QOS, one for
     /// each TRES of the site that has a weight, site, nice.
@@ -93,7 +93,7 @@ pub struct JobExplanation {
     pub sum: f64,
     /// How the sum became an integer.
     pub bound: Bound,
-    /// What the terms give, 1..=4294967295.
+    /// The priority from the terms, 1..=4294967295.
     pub computed: u32,
     /// The priority, 1..=4294967295; 0: held.
     pub priority: u32,
@@ -218,7 +218,7 @@ fn terms(
         Factor::JobSize => formula::size(ranked, &entry.job),
         Factor::Partition => formula::partition(ranked, &job),
         Factor::Qos => formula::qos(ranked, &job),
-        // Those of each TRES tell more.
+        // The terms of each TRES show more.
         Factor::Tres => Formula::Given,
     };
     let mut terms: Vec<Term> = Factor::WITH_ONE_WEIGHT

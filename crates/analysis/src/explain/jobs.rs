@@ -50,8 +50,8 @@ pub struct JobsCompared {
     pub users: Option<UsersCompared>,
     /// Which job comes first after a remedy: the one that does not now.
     pub moves: Side,
-    /// What would give `moves` the strictly higher priority. Empty for a job that is held or whose
-    /// priority was set by hand: releasing it comes first.
+    /// Changes that would give `moves` the strictly higher priority. Empty for a job that is held
+    /// or whose priority was set by hand: releasing it comes first.
     pub remedies: Vec<Remedy>,
 }
 
@@ -168,7 +168,7 @@ fn remedies(
     remedies
 }
 
-/// Whether the job at position `moves` comes out strictly higher.
+/// Returns true if the job at position `moves` gets a strictly higher priority.
 fn wins(duel: &mut Duel<'_>, moves: usize, trial: Trial) -> bool {
     let priorities = duel.priorities(trial);
     priorities[moves] > priorities[1 - moves]

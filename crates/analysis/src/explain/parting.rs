@@ -11,7 +11,7 @@ use fairtree::order::Level;
 use fairtree::tree::{AssocIndex, AssocKind};
 use fairtree_model::cluster::Names;
 
-/// What decides between two users.
+/// The deciding difference between two users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -49,7 +49,7 @@ pub struct Parting {
     pub merged: Vec<[PathStep; 2]>,
     /// The two that are compared: accounts or users.
     pub members: [PathStep; 2],
-    /// What decides between them.
+    /// The deciding difference.
     pub reason: Reason,
 }
 
@@ -170,7 +170,7 @@ fn order(ranked: &RankedSite<'_>, [a, b]: [AssocIndex; 2]) -> Ordering {
     order_on_level(ranked.tree, ranked.ledger.raw(), a, b).unwrap_or(Ordering::Equal)
 }
 
-/// Whether the ranks are what the reason makes one expect.
+/// Returns true if the ranks are as the reason predicts.
 fn agrees(ranked: &RankedSite<'_>, users: [AssocIndex; 2], found: &PartingIndices) -> bool {
     let ranks = order_of_factors(ranked, users);
     match found.reason {

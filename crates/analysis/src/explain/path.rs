@@ -12,7 +12,7 @@ use fairtree_model::cluster::Names;
 pub struct PathStep {
     /// Number of the association.
     pub assoc: u32,
-    /// What the caller calls it.
+    /// The caller's name for it.
     pub name: String,
     /// True for a user, false for an account.
     pub is_user: bool,
@@ -24,10 +24,10 @@ pub struct PathStep {
     pub raw_shares: Option<u32>,
     /// Raw shares of all on its level, itself included; `None` for the root.
     pub level_shares: Option<u64>,
-    /// What is due: normalised shares, 0..=1. See
+    /// The entitlement: normalised shares, 0..=1. See
     /// [`AssocFairshare`](fairtree::fairshare::AssocFairshare) for this and the next three.
     pub norm_shares: f64,
-    /// What was used: TRES-seconds.
+    /// Usage, TRES-seconds.
     pub raw_usage: f64,
     /// Its part of the whole, 0..=1.
     pub share_of_whole: f64,

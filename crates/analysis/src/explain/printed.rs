@@ -13,8 +13,8 @@ use fairtree_model::input::sprio::Factor;
 /// A row, with the listing that it is of.
 type Place<'a> = (&'a PrioReport, PrioRow<'a>);
 
-/// Explains a job by the points that listings of sprio show: of a job with several rows the one
-/// with the highest priority, the others as its variants. Factors and weights are told as far as
+/// Explains a job by the points that listings of sprio show: if a job has several rows, the one
+/// with the highest priority, the others as its variants. Factors and weights are shown as far as
 /// the listings have them; formulas are not.
 ///
 /// # Errors
@@ -24,7 +24,7 @@ pub fn explain_printed(reports: &[PrioReport], id: u32) -> Result<JobExplanation
     Ok(explain(&rows, &best(&rows)))
 }
 
-/// Compares two jobs by their points: in a partition where both stand, or else by their best rows.
+/// Compares two jobs by their points: in a partition that both have, or else by their best rows.
 /// There are no remedies: what would change the order is a matter of shares, usage and settings.
 ///
 /// # Errors
@@ -103,7 +103,7 @@ fn align(jobs: &mut [JobExplanation; 2]) {
     }
 }
 
-/// The rows of a job in the listing that tells most of it.
+/// The rows of a job in the listing that shows most of it.
 fn rows_of(reports: &[PrioReport], id: u32) -> Result<Vec<Place<'_>>, ExplainError> {
     let known = |row: &PrioRow<'_>| {
         let points = row.points.iter().filter(|points| points.value().is_some());
@@ -179,7 +179,7 @@ fn bound(sum: f64, priority: u32, figure: Figure) -> Bound {
 
 /// The priority as a whole number, at least 1.
 fn whole(row: &PrioRow<'_>) -> u32 {
-    // A cast saturates, and makes 0 of what is no number.
+    // A cast saturates, and makes 0 of NaN.
     (row.priority.value().unwrap_or(0.0) as u32).max(1)
 }
 

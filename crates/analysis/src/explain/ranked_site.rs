@@ -1,4 +1,4 @@
-//! What an explanation looks at.
+//! The data that an explanation uses.
 
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ pub struct RankedSite<'a> {
     pub fairshare: &'a [AssocFairshare],
     /// The tables of jobs, with the factors that [`fairtree::engine::publish`] wrote.
     pub tables: &'a JobTables,
-    /// What the running jobs cost, see [`Load::of`]; may be empty.
+    /// The load of the running jobs, see [`Load::of`]; may be empty.
     pub load: &'a [Load],
     /// Now, seconds since 1970.
     pub now: i64,
@@ -130,7 +130,7 @@ pub enum ExplainError {
     /// Only users have a place in the order.
     #[error("{name} is an account; allowed are users: name one as USER@ACCOUNT")]
     NotAUser {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
     /// The same user twice.
@@ -162,7 +162,7 @@ pub enum ExplainError {
     /// The position is beyond the tree.
     #[error("position {position} is beyond the {len} associations there are")]
     NoSuchAssoc {
-        /// What was asked for.
+        /// The requested position.
         position: usize,
         /// Associations of the tree.
         len: usize,

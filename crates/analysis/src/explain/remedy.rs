@@ -1,4 +1,4 @@
-//! What would change an order, and how much of it is needed.
+//! Changes that would change an order, and the amount needed.
 
 use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
@@ -12,7 +12,7 @@ use fairtree::extended::Extended;
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
 use fairtree_model::cluster::Names;
 
-/// What is changed, while all else stays as it is.
+/// The thing to change, while all else stays as it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RemedyKind {
@@ -21,20 +21,20 @@ pub enum RemedyKind {
     LessUsage {
         /// Number of the association.
         assoc: u32,
-        /// What the caller calls it.
+        /// The caller's name for it.
         name: String,
         /// True for an account as a whole.
         is_account: bool,
-        /// What it has used, TRES-seconds.
+        /// Its usage, TRES-seconds.
         raw_usage: f64,
     },
     /// Had an association more raw shares. Unit: shares to add.
     MoreShares {
         /// Number of the association.
         assoc: u32,
-        /// What the caller calls it.
+        /// The caller's name for it.
         name: String,
-        /// What it has.
+        /// Its raw shares now.
         raw_shares: u32,
     },
     /// If no job ran, so that usage only decays. Unit: half-lives.
@@ -42,7 +42,7 @@ pub enum RemedyKind {
         /// `PriorityDecayHalfLife`, seconds.
         half_life_secs: u32,
     },
-    /// If the running jobs went on as they do now and no other started. Unit: hours.
+    /// If the running jobs continued as now and no other started. Unit: hours.
     RunningLoad,
     /// If both jobs waited on; every age grows. Unit: seconds. Where the sums differ by less than
     /// one point, priorities, which are cut to integers, pass each other for moments; the answer is
@@ -50,7 +50,7 @@ pub enum RemedyKind {
     Waiting,
     /// Had the job a lower nice value. Unit: by how much. Users may only raise it.
     LowerNice {
-        /// What it has.
+        /// Its nice value now.
         nice: i32,
     },
 }
@@ -66,10 +66,10 @@ pub enum Answer {
     Never(u64),
 }
 
-/// One change, and how much of it puts the one behind strictly ahead.
+/// One change, and how much of it puts the later one strictly ahead.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Remedy {
-    /// What is changed.
+    /// The thing to change.
     #[serde(flatten)]
     pub kind: RemedyKind,
     /// How much is needed.
@@ -87,7 +87,7 @@ enum Guess<'a> {
     Rank(Tally<'a>),
 }
 
-/// What a goal is about.
+/// The subject of a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GoalOf {
     /// The order of the two factors.
@@ -173,7 +173,7 @@ impl<'a, 'g> Search<'a, 'g> {
         decays.then_some(Variation::Halving)
     }
 
-    /// What a change is about, and the most that is tried.
+    /// The subject of a change, and the largest amount that is tried.
     fn subject(&self, change: Variation) -> (RemedyKind, u64) {
         let tree = self.ranked.tree;
         let row = |index: AssocIndex| tree.rows()[index.get()];

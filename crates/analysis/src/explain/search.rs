@@ -36,7 +36,7 @@ pub(super) fn least(most: u64, mut holds: impl FnMut(Scope, u64) -> bool) -> Opt
     let mut step = 1;
     if holds(Scope::Whole, guess) {
         yes = guess;
-        // A sketch that finds no amount tells nothing about where the turn is.
+        // A sketch that finds no amount does not show where the turn is.
         while reach > 0 && yes > step {
             let below = yes - step;
             if !holds(Scope::Whole, below) {

@@ -10,7 +10,8 @@ use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares};
 pub(super) struct Sketch {
     pub(super) rows: Vec<Assoc>,
     pub(super) raw: Vec<Extended>,
-    /// Where each association of the whole stands here: itself, or the account that stands for it.
+    /// The position here of each association of the whole: its own, or that of the account that
+    /// replaces it.
     pub(super) places: Vec<AssocIndex>,
 }
 

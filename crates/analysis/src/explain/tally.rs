@@ -24,18 +24,18 @@ struct Step {
     rivals: Vec<Rival>,
 }
 
-/// What places an association on its level.
+/// The values that place an association on its level.
 #[derive(Clone, Copy)]
 struct Standing {
     /// Infinite for a user with `FairShare=parent`.
     shares: f64,
     usage: f64,
-    /// What running jobs add each second.
+    /// The load that running jobs add each second.
     load: f64,
 }
 
 impl Standing {
-    /// Level fairshare but for what all on the level have in common.
+    /// Level fairshare, except for the factors that all on the level have in common.
     fn ratio(self) -> f64 {
         if self.shares == 0.0 {
             0.0
@@ -51,7 +51,7 @@ impl Standing {
 struct Rival {
     standing: Standing,
     users: usize,
-    /// It stands on the other way, on the same level.
+    /// It is on the other way, on the same level.
     on_other_way: bool,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Tally<'a> {
         })
     }
 
-    /// What a step of a way is after a change.
+    /// The standing of a step of a way after a change.
     fn after(&self, change: Variation, amount: f64, way: usize, depth: usize) -> Standing {
         let step = &self.ways[way][depth];
         let mut standing = step.standing;
@@ -167,7 +167,7 @@ fn standing(ranked: &RankedSite<'_>, loads: &[f64], index: AssocIndex) -> Option
     })
 }
 
-/// What running jobs of each association and of those below it add each second.
+/// The load that running jobs of each association and of those below it add each second.
 fn loads_within(ranked: &RankedSite<'_>) -> Vec<f64> {
     let mut loads = vec![0.0; ranked.tree.len()];
     for load in ranked.load {

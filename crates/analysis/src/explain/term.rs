@@ -51,7 +51,7 @@ pub struct Term {
     pub factor: Option<f64>,
     /// The weight of slurm.conf; `None` for site and nice.
     pub weight: Option<f64>,
-    /// What it adds to the priority: `factor * weight`. Of a nice value, its opposite.
+    /// Points added to the priority: `factor * weight`; for a nice value, its opposite.
     pub points: f64,
     /// How the factor came about.
     pub formula: Formula,

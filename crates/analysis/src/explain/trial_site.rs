@@ -10,7 +10,7 @@ use fairtree::fairshare::{AssocFairshare, Entitlement, compute_again};
 use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
 use fairtree_model::cluster::Load;
 
-/// What may be changed, in whole units.
+/// A value that may be changed, in whole units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Variation {
     /// TRES-seconds that a user, or an account with each of its users in proportion, did not use.
@@ -31,7 +31,7 @@ pub(super) struct TrialSite<'a> {
     raw: Cow<'a, [Extended]>,
     load: Vec<Load>,
     pair: [Option<AssocIndex>; 2],
-    /// Where the associations of the site stand here; `None`: at their own position.
+    /// Positions here of the associations of the site; `None`: their own position.
     places: Option<Vec<AssocIndex>>,
     /// Results of the change before: memory for the next.
     spare: Vec<AssocFairshare>,
@@ -52,9 +52,9 @@ impl<'a> TrialSite<'a> {
         }
     }
 
-    /// The ways to the two users; one account stands for all others on each level.
+    /// The ways to the two users; one account replaces all others on each level.
     ///
-    /// The order of the two is right but for ties with others, and so are classic factors; Fair
+    /// The order of the two is right except for ties with others, and so are classic factors; Fair
     /// Tree factors are not, because they count the others.
     pub(super) fn sketch(ranked: &RankedSite<'a>, pair: [Option<AssocIndex>; 2]) -> TrialSite<'a> {
         let sketch = Sketch::new(ranked, pair);

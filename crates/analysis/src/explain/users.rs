@@ -21,7 +21,7 @@ use fairtree_model::cluster::Names;
 pub struct UserSide {
     /// Number of the association.
     pub assoc: u32,
-    /// What the caller calls it.
+    /// The caller's name for it.
     pub name: String,
     /// Fair-share factor, 0..=1.
     pub fs_factor: f64,
@@ -49,9 +49,9 @@ pub struct UsersCompared {
     pub ahead: Option<Side>,
     /// Where they part, and what decides there.
     pub parting: Parting,
-    /// Who comes first after a remedy: the one behind, of equals the first one.
+    /// The side that is first after a remedy: the later one, or the first if they are equal.
     pub moves: Side,
-    /// What would put `moves` strictly ahead of the other.
+    /// Changes that would put `moves` strictly ahead of the other.
     pub remedies: Vec<Remedy>,
 }
 
@@ -76,7 +76,7 @@ pub fn compare_users(
     Ok(compared)
 }
 
-/// What might help the side at position `moves`.
+/// Changes that might help the side at position `moves`.
 pub(super) fn changes(
     ranked: &RankedSite<'_>,
     search: &Search<'_, '_>,
@@ -148,7 +148,7 @@ fn side(ranked: &RankedSite<'_>, names: &dyn Names, user: AssocIndex) -> UserSid
     }
 }
 
-/// Whether running jobs charge one side without the other: common ancestors decay and grow
+/// Returns true if running jobs charge one side without the other: common ancestors decay and grow
 /// equally for both.
 pub(super) fn load_matters(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> bool {
     let [a, b] = users.map(|user| chain(ranked.tree, user));

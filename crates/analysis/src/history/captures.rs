@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Course, MAX_STEPS, Timeline};
 use crate::share::{Figure, ShareReport, ShareRow};
 
-/// What makes an association the same at another moment.
+/// The key that identifies an association at every moment.
 type Key = (Option<String>, Option<String>, Option<String>);
 
 fn key(row: &ShareRow) -> Key {

@@ -1,4 +1,4 @@
-//! What associations used over time, and what the engine makes of it.
+//! The usage of associations over time, and the engine's results for it.
 //!
 //! | noun | what it is |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! at most [`MAX_STEPS`]. Steps begin at a minute and double whenever the jobs reach further than
 //! [`MAX_STEPS`] of them; what was gathered decays over the longer step by the engine's own
 //! [`Decay`], so that the result is the same as if the jobs had been gathered in these steps from
-//! the start, but for rounding.
+//! the start, except for rounding.
 
 mod captures;
 mod owners;
@@ -39,7 +39,7 @@ pub const MAX_STEPS: i64 = 256;
 /// The first length of a step.
 const FIRST_STEP_SECS: i64 = 60;
 
-/// Who used something: account and user, each `None` where the log does not tell.
+/// A user of resources: account and user, each `None` where the log does not show it.
 pub type Owner = (Option<String>, Option<String>);
 
 /// Which use counts.
@@ -138,7 +138,7 @@ impl History {
         self
     }
 
-    /// Length of the window in seconds, of accounts without a plan; `None`: there is none.
+    /// Length of the window in seconds, of accounts without a plan; `None`: no window.
     pub const fn window_secs(&self) -> Option<u32> {
         self.usual.window_secs
     }
@@ -308,7 +308,7 @@ impl History {
         }
     }
 
-    /// What leaves a window in a step, of what was used from the step `counts_from` on.
+    /// The part of the usage since step `counts_from` that leaves a window in a step.
     fn leaving(&self, used: &Steps, window_secs: u32, step: i64, counts_from: i64) -> f64 {
         // The window's far edge moves through the later part of one step and the earlier of the next.
         let edge = step * self.step_secs - i64::from(window_secs);
@@ -335,7 +335,7 @@ impl History {
         owners.into_iter().map(|(owner, _)| owner).collect()
     }
 
-    /// What everything counts at the end of the last step, by position.
+    /// Everything that counts at the end of the last step, by position.
     fn at_end(&self) -> Vec<f64> {
         let mut last = Vec::new();
         self.walk(|_, now| {

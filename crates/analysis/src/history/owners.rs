@@ -1,4 +1,4 @@
-//! Whose use it is: the owners of a log among the associations of a site.
+//! The owners of the use in a log among the associations of a site.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,7 +12,7 @@ use fairtree_model::input::site::from_assocs::site;
 use fairtree_model::input::site::{Site, SiteRow};
 use fairtree_model::input::slurm::assoc::AssocRow;
 
-/// What a chart of a log without a site takes for granted.
+/// The assumption of a chart of a log without a site.
 pub const NO_SITE: &str = "a log has no shares: every account and every user is given one; \
                            `fairtree chart --site FILE` counts a log by the shares of a site";
 
@@ -25,7 +25,7 @@ pub struct Placed {
     pub site: Site,
     /// For each owner the position of its association.
     pub positions: Vec<usize>,
-    /// What a reader should know, in sentences.
+    /// Notes for the reader, in sentences.
     pub notes: Vec<String>,
 }
 

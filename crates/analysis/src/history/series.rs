@@ -1,7 +1,7 @@
 //! The numbers of one association over time, in little memory: a log of a megabyte can name tens of
 //! thousands of users, each with hundreds of moments.
 
-/// Numbers, one per moment; `None` where there was none.
+/// Numbers, one per moment; `None` where the number is missing.
 ///
 /// A number takes eight bytes. Those that are the same at all moments, such as shares that nobody
 /// changed, take as little as one.
@@ -9,7 +9,7 @@
 pub struct Series {
     /// How many there are.
     count: usize,
-    /// What all are, in bits, as long as `each` is empty.
+    /// The common value of all, in bits, as long as `each` is empty.
     same: u64,
     /// The bits of each.
     each: Vec<u64>,
@@ -32,7 +32,7 @@ impl Series {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -54,7 +54,7 @@ impl Series {
         self.count += 1;
     }
 
-    /// The number at a moment; `None` also behind the last.
+    /// The number at a moment; `None` also after the last.
     pub fn get(&self, at: usize) -> Option<f64> {
         match self.each.get(at) {
             Some(bits) => number(*bits),

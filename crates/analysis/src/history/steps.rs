@@ -1,4 +1,4 @@
-//! What one owner used in each of the steps of a history.
+//! The usage of one owner in each of the steps of a history.
 
 /// Amounts by step, from the first to the last that has one: at most as many as a history has steps.
 #[derive(Clone, Debug, Default)]

@@ -21,9 +21,9 @@ pub struct Timeline {
     pub courses: Vec<Course>,
     /// `PriorityDecayHalfLife` in seconds, 0 for none; `None` where it is not known.
     pub half_life_secs: Option<u32>,
-    /// Length of the window in which usage counts, seconds; `None`: there is none, or it is not known.
+    /// Length of the window in which usage counts, seconds; `None`: no window, or not known.
     pub window_secs: Option<u32>,
-    /// What a reader of the numbers should know, in sentences.
+    /// Notes for the reader of the numbers, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl From<ShareReport> for Timeline {
     }
 }
 
-/// What the engine makes of a history, step by step, under the settings of its site but for
+/// The engine's results for a history, step by step, under the settings of its site except for
 /// `ranking` and `compat`.
 ///
 /// Usage follows the usage model of the history, of half-lives as [`fairtree::usage::Decay`] documents

@@ -1,4 +1,4 @@
-//! What is wrong with ledger files, and whether their sums are those of `sacct`.
+//! Problems of ledger files, and a comparison of their sums with those of `sacct`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::filler::{Filled, Times};
 pub struct LedgerProblem {
     /// The name of the file.
     pub file: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 
@@ -28,18 +28,18 @@ pub struct SumCheck {
     pub ledger_secs: f64,
     /// By `sacct`.
     pub sacct_secs: f64,
-    /// By how much the sums of accounts and users differ, all together.
+    /// The total difference between the sums of accounts and users.
     pub off_secs: f64,
     /// Accounts and users of which the sums differ.
     pub differ: u64,
     /// The one that differs most.
     pub worst: Option<String>,
-    /// By how much that is, in the file less by `sacct`.
+    /// The difference for it: in the file minus by `sacct`.
     pub worst_secs: f64,
 }
 
 impl SumCheck {
-    /// What is wrong where sums differ by more than a part of them, 0..=1.
+    /// The problem if sums differ by more than a part of them, 0..=1.
     pub fn problem(&self, tolerance: f64) -> Option<LedgerProblem> {
         let all = self.ledger_secs.max(self.sacct_secs);
         (self.off_secs > all * tolerance).then(|| LedgerProblem {
@@ -52,10 +52,10 @@ impl SumCheck {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LedgerCheck {
-    /// What is wrong.
+    /// The problems.
     pub problems: Vec<LedgerProblem>,
     /// Sums; empty where they were not compared.
     pub sums: Vec<SumCheck>,
@@ -130,7 +130,7 @@ pub fn check_files(
     problems
 }
 
-/// What has to be asked to compare the sums of a file: its cluster, and its times. `None` where it
+/// The query needed to compare the sums of a file: its cluster, and its times. `None` if it
 /// holds nothing that `sacct` could tell, or cannot be read.
 pub fn sums_needed(stored: &StoredLedger) -> Option<(String, Times)> {
     let history = stored.history.as_ref().ok()?;

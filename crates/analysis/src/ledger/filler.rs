@@ -19,7 +19,7 @@ use fairtree::usage::EndState;
 use fairtree::usage::window::{Columns, History, LeafKey, RunId, WindowError};
 use fairtree_model::input::sacct::{Accounted, Progress};
 
-/// What the policy of a site asks of its ledgers.
+/// A site's policy for its ledgers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LedgerRules {
     /// Length of a bucket, seconds, 1..=86400.
@@ -47,7 +47,7 @@ pub enum Times {
 }
 
 impl Times {
-    /// What no charge goes beyond at first.
+    /// The moment that no charge exceeds at first.
     fn as_of(&self) -> i64 {
         match self {
             Times::Gaps(_, as_of) | Times::Since(_, as_of) | Times::Seen(.., as_of) => *as_of,
@@ -72,7 +72,7 @@ impl Times {
         }
     }
 
-    /// The time of which a run is charged that ended at `ended`, or goes on.
+    /// The time for which a run is charged that ended at `ended`, or that continues.
     fn of_run(&self, ended: Option<i64>) -> Option<(i64, i64)> {
         match self {
             Times::Since(since, to) | Times::Silent(since, _, to) => Some((*since, *to)),
@@ -97,16 +97,16 @@ impl Times {
     }
 }
 
-/// What became of the runs of a cluster.
+/// The result for the runs of a cluster.
 #[derive(Debug)]
 pub struct Filled {
     /// The cluster.
     pub cluster: String,
-    /// What was used.
+    /// The usage.
     pub history: History,
-    /// Runs that count, with those that go on.
+    /// Runs that count, including running ones.
     pub runs: u64,
-    /// Of these, runs that go on.
+    /// Of these, running ones.
     pub running: u64,
     /// Runs whose end does not count.
     pub not_counted: u64,
@@ -134,7 +134,7 @@ struct Cluster {
     by_cpus: Option<History>,
     /// Parts of runs before their size changed, until it is known how the run ended; by job.
     parts: HashMap<u32, Vec<Accounted>>,
-    /// Runs that go on.
+    /// Runs that continue.
     running: Vec<Accounted>,
     /// The last start or end that a record tells of.
     heard: i64,
@@ -329,7 +329,7 @@ impl Cluster {
             self.times = Times::Since(since, self.heard.min(now));
         }
         let mut running = std::mem::take(&mut self.running);
-        // How these went on is not known: they count while nobody says otherwise.
+        // The continuation of these is not known: they count unless a record says otherwise.
         running.extend(self.parts.drain().flat_map(|(_, parts)| parts));
         running.sort_by(|a, b| key(a).cmp(&key(b)));
         for run in &running {
@@ -394,7 +394,7 @@ fn charge_interval(
     history.charge(&leaf, id, from, to, &rate)
 }
 
-/// Whether a run counts that ended so. A requeue is no end that a site can name.
+/// Returns true if a run with this end counts. A requeue is not an end that a site can name.
 fn counts(counts: &Counts, end: EndState, exit_code: u8) -> bool {
     let state = match end {
         EndState::Completed => CountedState::Completed,

@@ -190,7 +190,7 @@ fn what_no_ledger_takes_is_told_and_the_rest_counts() {
     assert_eq!(all[0].history.columns().tres(), ["cpu", "gres/gpu"]);
 }
 
-/// Runs of three users between 0 and 1000, with suspensions; some go on at 1000.
+/// Runs of three users between 0 and 1000, with suspensions; some continue at 1000.
 fn any_runs() -> impl Strategy<Value = Vec<Accounted>> {
     let each = (
         0_i64..990,
@@ -226,7 +226,7 @@ fn any_runs() -> impl Strategy<Value = Vec<Accounted>> {
     })
 }
 
-/// What was used in `[from, to)`, run by run.
+/// The usage in `[from, to)`, run by run.
 fn naive(runs: &[Accounted], user: &str, from: i64, to: i64) -> u64 {
     let of = runs.iter().filter(|run| run.user == user);
     let secs = |run: &Accounted| {

@@ -1,4 +1,4 @@
-//! Past use, from the accounting database into ledgers, and what ledger files tell.
+//! Past use, from the accounting database into ledgers, and the contents of ledger files.
 //!
 //! | module | noun |
 //! |---|---|

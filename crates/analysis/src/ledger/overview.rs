@@ -6,10 +6,10 @@ use fairtree::usage::window::{Column, History, Spans};
 use fairtree_model::ledgers::{LedgerFile, StoredLedger};
 use serde::Serialize;
 
-/// What the ledger files of a folder tell.
+/// The contents of the ledger files of a folder.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overview {
-    /// The moment that ages are told for, seconds since 1970.
+    /// The moment to which ages refer, seconds since 1970.
     pub now: i64,
     /// The own cluster, where it is known.
     pub cluster: Option<String>,
@@ -28,7 +28,7 @@ pub struct FileOverview {
     pub file: String,
     /// Who wrote it.
     pub kind: &'static str,
-    /// Whose use it holds.
+    /// The sources of the use that it holds.
     pub sources: Vec<SourceOverview>,
     /// Length of a bucket, seconds.
     pub resolution_secs: Option<u32>,
@@ -142,7 +142,7 @@ fn times(
     since: Option<i64>,
     now: i64,
 ) -> Vec<CoveredTime> {
-    // Of the plugin's two files one tells.
+    // One of the plugin's two files is enough.
     let files = stored
         .iter()
         .filter(|stored| stored.file != LedgerFile::PluginQos);

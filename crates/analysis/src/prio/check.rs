@@ -1,4 +1,4 @@
-//! Whether a printed PRIORITY is the sum of the factors beside it.
+//! A check that a printed PRIORITY is the sum of the factors beside it.
 
 use super::{MAX_PRIORITY, PrioReport};
 use fairtree_model::input::sprio::{
@@ -28,7 +28,7 @@ impl Has {
     }
 }
 
-/// What the factors of a row add up to.
+/// The sum of the factors of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sum {
     /// The sum of the printed numbers.
@@ -43,7 +43,7 @@ pub(super) struct Sum {
     pub cut: Option<Cut>,
 }
 
-/// What is known of a cell of resources that may be cut.
+/// The known facts about a cell of resources that may be cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cut {
     /// Some of it cannot be read.
@@ -151,14 +151,14 @@ impl Sum {
         1e-9 * self.high.abs().max(1.0)
     }
 
-    /// Whether a number in `from..to` can be the priority: the sum, at least 1.
+    /// Returns true if a number in `from..to` can be the priority: the sum, at least 1.
     fn allows(&self, from: f64, to: f64) -> bool {
         let noise = self.noise();
         self.low.max(1.0) - noise < to && self.high.max(1.0) + noise >= from
     }
 }
 
-/// What the comparison of one row found.
+/// The result of the comparison of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// PRIORITY is the sum, cut to a whole number, at least 1.
@@ -180,7 +180,7 @@ pub enum Verdict {
         high: f64,
         /// The columns that are not there.
         hidden: Vec<&'static str>,
-        /// What these would have to add.
+        /// The points that these would have to add.
         missing: f64,
     },
 }
@@ -219,7 +219,7 @@ pub(super) fn verdict(row: &SprioRow<'_>, sum: Option<&Sum>) -> Option<Verdict> 
     })
 }
 
-/// Whether every factor of a row is 0, and there are some.
+/// Returns true if every factor of a row is 0, and there is at least one.
 fn set_by_hand(row: &SprioRow<'_>) -> bool {
     let factors = row.weighted.iter().chain(&row.norm).flatten();
     let mut any = false;
@@ -244,11 +244,11 @@ pub struct Difference {
     pub listing: usize,
     /// Which row of it, from 0.
     pub row: usize,
-    /// What is printed.
+    /// The printed value.
     pub printed: f64,
     /// The sum of the printed factors, at least 1.
     pub sum: f64,
-    /// What kind of difference it is.
+    /// The kind of difference.
     pub verdict: Verdict,
 }
 

@@ -1,4 +1,4 @@
-//! What the engine computes from a snapshot against what sprio printed there.
+//! A comparison of the engine's results for a snapshot with what sprio printed there.
 
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow};
 use fairtree::config::{Config, Order};
@@ -14,9 +14,9 @@ pub struct Apart {
     pub row: usize,
     /// Heading of the column.
     pub column: &'static str,
-    /// What is printed.
+    /// The printed value.
     pub printed: f64,
-    /// What is computed.
+    /// The computed value.
     pub computed: f64,
 }
 
@@ -36,7 +36,7 @@ pub struct Compared {
     pub apart: Vec<Apart>,
 }
 
-/// How far behind the last pass a moment may lie that a job was priced at again.
+/// The longest time after the last pass at which a job may have been priced again.
 const LATER_SECS: i64 = 600;
 
 /// Compares every row of a report that [`super::from_snapshot`] made; under `order=` only those of jobs
@@ -118,7 +118,7 @@ fn factor_of(
     }
 }
 
-/// When jobs were priced, as their ages tell.
+/// The moments at which jobs were priced, from their ages.
 struct Ages<'a> {
     config: &'a Config,
     jobs: HashMap<u32, &'a JobRow>,
@@ -138,7 +138,7 @@ impl<'a> Ages<'a> {
         }
     }
 
-    /// Whether an age is of a moment after the last pass, up to the time of the answers.
+    /// Returns true if an age is of a moment after the last pass, up to the time of the answers.
     fn later(&self, row: &PrioRow<'_>, share: f64) -> bool {
         let job = row.job_id.and_then(|id| self.jobs.get(&id));
         let Some(job) = job.filter(|_| share < 1.0) else {

@@ -1,6 +1,6 @@
 //! Job priorities and their factors, in sprio's columns.
 //!
-//! [`from_queue`] takes what `sprio` printed, adds every row up anew and tells where PRIORITY does
+//! [`from_queue`] takes what `sprio` printed, adds every row up anew and shows where PRIORITY does
 //! not follow from the factors beside it. Printed factors are rounded to whole points, so they
 //! give the sum no closer than half a point each.
 
@@ -27,7 +27,7 @@ use fairtree_model::input::sprio::{Factor, Weights};
 /// The largest priority, which normalised priorities are a part of.
 pub const MAX_PRIORITY: f64 = 4_294_967_295.0;
 
-/// What is to be said beside weighted sums where `order=` decides; `None`: they decide.
+/// The note beside weighted sums where `order=` decides; `None`: the sums decide.
 pub fn order_note(config: &Config) -> Option<String> {
     let order = OrderWord::of(config.order())?.word();
     Some(format!(
@@ -93,7 +93,7 @@ pub struct PrioRow<'a> {
     pub site: Option<i64>,
     /// Nice value.
     pub nice: Option<i64>,
-    /// What the input prints as PRIORITY, where that is not `priority`.
+    /// The PRIORITY that the input prints, if it is not `priority`.
     pub printed: Option<f64>,
 }
 
@@ -123,13 +123,13 @@ pub struct PrioReport {
     pub names: bool,
     /// The input has normalised numbers alone, and nothing gives the weights: points are not known.
     pub normalised: bool,
-    /// Which factors the site weighs, as far as the input tells, by [`Factor::index`].
+    /// The factors that the site weighs, as far as the input shows, by [`Factor::index`].
     pub weighted: [bool; 7],
-    /// The weights, where the input tells them.
+    /// The weights, if the input shows them.
     pub weights: Option<Weights>,
     /// The rows, in the order of the input.
     pub rows: PrioRows,
-    /// What a reader should know, one sentence each.
+    /// Notes for the reader, one sentence each.
     pub notes: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use super::{Figure, MAX_PRIORITY, PrioRow};
 use fairtree_model::input::sprio::{Factor, SprioRow};
 use fairtree_model::input::sshare::Printed;
 
-/// What a factor with six decimals may be off, twice: usage was cut off after the point, too.
+/// The possible error of a factor with six decimals, twice: usage was cut off after the point, too.
 const GRAIN: f64 = 1e-6;
 
 /// How far whole points may be from those that print as they do: a little less than half a point,

@@ -52,7 +52,7 @@ impl PrioRows {
         }
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -95,7 +95,7 @@ impl PrioRows {
         (0..self.len()).map(|at| self.get(at))
     }
 
-    /// What sprio printed of the row at a position; `None` where rows are not computed beside it.
+    /// The row at a position as sprio printed it; `None` if rows are not computed beside it.
     pub(super) fn printed(&self, at: usize) -> Option<SprioRow<'_>> {
         match &self.0 {
             Kind::Computed(rows) => Some(rows.printed(at)),

@@ -103,7 +103,7 @@ pub fn select(report: &PrioReport, select: &Select) -> Result<Vec<usize>, Select
     } else {
         &select.sort
     };
-    // The values of all keys of a row, one behind the other.
+    // The values of all keys of a row, one after the other.
     let mut values: Vec<Value<'_>> = Vec::new();
     let mut shown_rows: Vec<usize> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -132,7 +132,7 @@ fn by_job(report: &PrioReport) -> Vec<usize> {
     order
 }
 
-/// What a row is ordered by.
+/// A value by which rows are ordered.
 #[derive(Clone, Copy, Debug)]
 enum Value<'a> {
     Text(Option<&'a str>),

@@ -200,7 +200,7 @@ pub(super) struct Computed {
     terms: Vec<(u32, f64)>,
 }
 
-/// What a row of the report is made of.
+/// The parts of a row of the report.
 #[derive(Clone, Debug)]
 struct RowParts {
     /// The listing, and the row of it.
@@ -251,7 +251,7 @@ impl Computed {
         self.rows.len()
     }
 
-    /// What sprio printed of a row.
+    /// A row as sprio printed it.
     pub fn printed(&self, at: usize) -> SprioRow<'_> {
         let (listing, row) = self.rows[at].printed;
         self.listings[listing as usize].rows.get(row as usize)

@@ -1,20 +1,20 @@
-//! What the queue says, as `docs/queue.md` describes it.
+//! The answers of the queue, as `docs/queue.md` describes them.
 
 use serde::Serialize;
 
 use fairtree::engine::queue::Micros;
 
-/// What the queue says to one event.
+/// The queue's answer to one event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// The moment, microseconds since 1970.
     pub time: Micros,
-    /// What.
+    /// The content.
     #[serde(flatten)]
     pub said: Said,
 }
 
-/// What the queue says.
+/// The content of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Said {
@@ -25,17 +25,17 @@ pub enum Said {
         /// On-demand: whether it is a job of the reservation that runs.
         #[serde(skip_serializing_if = "Option::is_none")]
         reservation: Option<bool>,
-        /// The on-demand job that is to be halted for it.
+        /// The on-demand job that must be halted for it.
         #[serde(skip_serializing_if = "Option::is_none")]
         halt: Option<u64>,
     },
     /// A job does not wait, as a limit is reached.
     Refused(Refused),
-    /// What a machine is to do.
+    /// The next action of a machine.
     Next {
         /// The machine.
         machine: String,
-        /// What it is to do.
+        /// The action.
         decision: Decision,
         /// The job to run or to halt.
         job: Option<u64>,
@@ -108,21 +108,21 @@ pub enum Said {
         /// Its jobs.
         jobs: Vec<Estimated>,
     },
-    /// What an account stands at.
+    /// The standing of an account.
     Standing {
         /// The account.
         account: String,
         /// The user.
         #[serde(skip_serializing_if = "Option::is_none")]
         user: Option<String>,
-        /// What it and all below it used, as far as it counts: units times microseconds.
+        /// The usage of it and all below it, as far as it counts: units times microseconds.
         used: u128,
-        /// What it is entitled to, in the same unit.
+        /// Its entitlement, in the same unit.
         entitled: f64,
         /// Used over entitled, as jobs are chosen; `None`: entitled to nothing.
         ratio: Option<f64>,
     },
-    /// What accounts owe.
+    /// The amounts that accounts owe.
     Bill(Bills),
 }
 
@@ -141,7 +141,7 @@ pub struct Refused {
     pub waiting: u32,
 }
 
-/// What a limit is of.
+/// The subject of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitOf {
@@ -151,7 +151,7 @@ pub enum LimitOf {
     Machine,
 }
 
-/// What a machine is to do.
+/// The next action of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
@@ -171,7 +171,7 @@ pub enum Reason {
     NoneWaits,
     /// The machine is in maintenance.
     Paused,
-    /// What runs leaves no room.
+    /// Running jobs leave no room.
     Busy,
 }
 
@@ -205,11 +205,11 @@ pub struct Estimated {
     pub account: String,
     /// When, microseconds since 1970; `None`: never, as things are.
     pub start: Option<Micros>,
-    /// What stands for the run time: `expected` or `limit`.
+    /// The estimate of the run time: `expected` or `limit`.
     pub proxy: &'static str,
 }
 
-/// What accounts owe for what ended in a time.
+/// The amounts that accounts owe for what ended in a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Bills {
     /// From this moment on.
@@ -222,7 +222,7 @@ pub struct Bills {
     pub total: u128,
 }
 
-/// What an account owes for a machine.
+/// The amount that an account owes for a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Billed {
     /// The account.
@@ -233,6 +233,6 @@ pub struct Billed {
     pub executed: u128,
     /// Seconds that were reserved.
     pub reserved_secs: u128,
-    /// What both cost.
+    /// The cost of both.
     pub amount: u128,
 }

@@ -107,7 +107,7 @@ impl FairShare {
         self.queue.start(job, now).map_err(told)
     }
 
-    /// Whether the run counts.
+    /// Ends a run; returns true if it counts.
     pub fn end(
         &mut self,
         job: u64,

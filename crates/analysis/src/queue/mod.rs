@@ -1,4 +1,4 @@
-//! What a queue answers, event by event.
+//! The answers of a queue, event by event.
 //!
 //! A [`Player`] stands over a site and takes what happens there ([`Player::play`]): the engine
 //! decides ([`fairtree::engine::queue`], [`fairtree::engine::on_demand`]), and here names become

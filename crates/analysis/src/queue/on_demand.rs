@@ -198,7 +198,8 @@ impl Demand {
         Ok(found.iter().map(|one| (one.job, one.start)).collect())
     }
 
-    /// What accounts owe for what ended from `from` on and before `to`, by account and machine.
+    /// Amounts that accounts owe for runs that ended from `from` on and before `to`, by account and
+    /// machine.
     pub fn bills(&self, from: Micros, to: Micros, people: &People) -> Bills {
         let found = self.queue.bills(from..to);
         let mut bills: Vec<Billed> = found

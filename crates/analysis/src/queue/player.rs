@@ -39,7 +39,7 @@ pub(super) struct Known {
     pub assoc: usize,
     /// The machine that it waits for.
     pub machine: String,
-    /// What stands for its run time.
+    /// The estimate of its run time.
     pub proxy: &'static str,
     /// When it started.
     pub started: Option<Micros>,

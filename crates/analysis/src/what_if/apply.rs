@@ -23,7 +23,7 @@ pub enum ChangeError {
         /// Why.
         error: TreeError,
     },
-    /// Usage that is no number from 0 up.
+    /// Usage that is not a number from 0 up.
     #[error("{change}: {error}")]
     Usage {
         /// The change in words.

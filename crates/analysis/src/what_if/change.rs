@@ -1,4 +1,4 @@
-//! What may be changed, and in which words.
+//! The possible changes, and the words for them.
 
 use std::fmt;
 
@@ -55,8 +55,8 @@ pub enum SiteChange {
     ResetUsage(String),
     /// A job changes.
     Job(JobName, JobChange),
-    /// Time passes, seconds: running jobs go on up to their time limit, usage decays, jobs age, and
-    /// none starts.
+    /// Time passes, seconds: running jobs continue up to their time limit, usage decays, jobs age,
+    /// and none starts.
     After(u32),
 }
 

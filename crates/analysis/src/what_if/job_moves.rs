@@ -135,7 +135,7 @@ impl JobMoves {
         self.pairs.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no moves.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

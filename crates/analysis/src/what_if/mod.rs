@@ -1,4 +1,4 @@
-//! What a change would move: accounts on their level, users in the order of all, jobs in the queue.
+//! Effects of a change: accounts on their level, users in the order of all, jobs in the queue.
 //!
 //! [`compare`] applies [`SiteChange`]s to a copy of a cluster and computes both by the same engine that
 //! the plugin runs: ranks by [`fairtree::engine::rank`], prices by [`fairtree::priority::Pricer`], time by

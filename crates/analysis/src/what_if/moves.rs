@@ -20,7 +20,7 @@ pub enum Move {
     Down,
     /// It stays.
     Stays,
-    /// An account hangs below another one now: its places are not of one level.
+    /// An account is now below a different one: its places are not of one level.
     Moved,
     /// It was not there before.
     New,
@@ -126,7 +126,7 @@ pub struct WhatIf {
     pub users: Vec<AssocMove>,
     /// The queue in the order of job numbers; `None` where the input knows of no jobs.
     pub jobs: Option<JobMoves>,
-    /// What the answer takes for granted, one sentence each.
+    /// The assumptions of the answer, one sentence each.
     pub assumptions: Vec<String>,
 }
 

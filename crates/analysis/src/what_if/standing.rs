@@ -1,4 +1,4 @@
-//! Where everybody stands at one moment: accounts, users, jobs.
+//! The standing of everyone at one moment: accounts, users, jobs.
 
 use std::collections::HashMap;
 
@@ -96,7 +96,7 @@ impl Points {
     }
 }
 
-/// What names a job's entry in the queue.
+/// The key of a job's entry in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct JobKey {
     pub(super) id: u32,

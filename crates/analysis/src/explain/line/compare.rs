@@ -1,4 +1,4 @@
-//! Why one job stands before another.
+//! The reason why one job is before another.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use super::{JobPlace, NodeStanding, OrderWord, OrderedQueue};
 use fairtree::order::{Job, OrderError, Parting, parting};
 use fairtree_model::cluster::{ClusterJob, Names};
 
-/// What decides between two jobs: the first of these that differs.
+/// The deciding difference between two jobs: the first of these that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -37,13 +37,13 @@ pub enum Cause {
 pub struct PlacesCompared {
     /// `order=`.
     pub order: OrderWord,
-    /// Jobs that stand in the order.
+    /// Number of jobs in the order.
     pub waiting: usize,
     /// The two, in the order of the question.
     pub jobs: [JobPlace; 2],
     /// Which comes first; `None`: one of them has no place.
     pub first: Option<Side>,
-    /// What decides.
+    /// The deciding difference.
     pub cause: Cause,
     /// The account below which they part; `None`: they compete over the whole tree, or do not part.
     pub below: Option<String>,

@@ -1,8 +1,8 @@
-//! Where a job stands under `order=strict` and `order=interleaved`, and why one is before another.
+//! A job's place under `order=strict` and `order=interleaved`, and why one is before another.
 //!
 //! [`OrderedQueue`] puts all jobs that wait in the order in which a pass of the plugin puts them
-//! ([`fairtree::order`]). [`OrderedQueue::place`] tells where a job stands, [`OrderedQueue::compare`]
-//! why one stands before another, and what would swap the two.
+//! ([`fairtree::order`]). [`OrderedQueue::place`] shows a job's place, [`OrderedQueue::compare`]
+//! why one is before another, and what would swap the two.
 
 mod compare;
 mod queue;
@@ -44,7 +44,7 @@ impl OrderWord {
     }
 }
 
-/// Whether a job stands in the order.
+/// A job's state in the order: does it have a place?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stand {
@@ -58,7 +58,7 @@ pub enum Stand {
     Started,
 }
 
-/// What `tiers=` puts first.
+/// The tier that `tiers=` puts first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TierOf {
     /// `qos` or `partition`.
@@ -69,19 +69,19 @@ pub struct TierOf {
     pub priority: i64,
 }
 
-/// What a node, an association with shares of its own, used and may use.
+/// The use and the entitlement of a node, which is an association with shares of its own.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeStanding {
-    /// What the caller calls it; `None`: jobs that are charged to the account above itself, or have
+    /// The caller's name for it; `None`: jobs that are charged to the account above itself, or have
     /// no association.
     pub name: Option<String>,
-    /// What was used, TRES-seconds.
+    /// Usage, TRES-seconds.
     pub used: f64,
-    /// What its running jobs are expected to use yet (`interleaved`), TRES-seconds.
+    /// Expected further use of its running jobs (`interleaved`), TRES-seconds.
     pub running: f64,
     /// Waiting jobs of it, or below it, that come before the job.
     pub jobs_before: usize,
-    /// What these are expected to use (`interleaved`), TRES-seconds.
+    /// Expected use of these (`interleaved`), TRES-seconds.
     pub expected_before: f64,
     /// TRES-seconds that it is entitled to; `None`: not known, `due` counts.
     pub entitled: Option<f64>,
@@ -92,30 +92,30 @@ pub struct NodeStanding {
     pub ratio: Option<f64>,
 }
 
-/// Where a job stands.
+/// The place of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobPlace {
     /// Job number.
     pub id: u32,
-    /// What the caller calls it.
+    /// The caller's name for it.
     pub name: String,
     /// Its user, if it has an association.
     pub user: Option<String>,
-    /// Whether it stands in the order.
+    /// The job's state: does it have a place in the order?
     pub stand: Stand,
     /// Its place, from 1; `None`: it has none.
     pub position: Option<usize>,
     /// `Priority` as the input has it: a number that grows with the place, nothing more.
     pub priority: u32,
-    /// What comes before everything; `None` without `tiers=`.
+    /// The tier, which comes before everything else; `None` without `tiers=`.
     pub tier: Option<TierOf>,
     /// Nice value: in a node the lowest first.
     pub nice: i32,
     /// When it was submitted, seconds since 1970: then the oldest first.
     pub submit_time: i64,
-    /// What it is expected to use, time limit x billing, TRES-seconds.
+    /// Expected use, time limit x billing, TRES-seconds.
     pub expected: f64,
-    /// The association that it is charged to; jobs of one stand as they came.
+    /// The association that it is charged to; jobs of one association are in order of arrival.
     pub node: Option<String>,
 }
 
@@ -124,13 +124,13 @@ pub struct JobPlace {
 pub struct PlaceExplained {
     /// `order=`.
     pub order: OrderWord,
-    /// Jobs that stand in the order.
+    /// Number of jobs in the order.
     pub waiting: usize,
     /// The job.
     pub job: JobPlace,
-    /// Why it stands behind the job right before it; `None`: it is the first, or has no place.
+    /// Why it is after the job right before it; `None`: it is the first, or has no place.
     pub behind: Option<PlacesCompared>,
-    /// Why the job right behind it stands there; `None`: it is the last, or has no place.
+    /// Why the next job is after it; `None`: it is the last, or has no place.
     pub before: Option<PlacesCompared>,
 }
 

@@ -21,10 +21,10 @@ pub struct OrderedQueue<'a> {
     pub(super) nodes: Vec<Node>,
     /// The association of each node; `None`: of jobs that have none.
     pub(super) assocs: Vec<Option<AssocIndex>>,
-    /// What running jobs are expected to use yet, part of what nodes used, in units.
+    /// Expected further use of running jobs, part of the usage of nodes, in units.
     running: Vec<u128>,
     contenders: Contenders,
-    /// Those that stand in the order, in the order of the input.
+    /// The jobs in the order, in the order of the input.
     pub(super) jobs: Vec<Job>,
     /// Their positions among all jobs of the cluster.
     rows: Vec<usize>,
@@ -102,12 +102,12 @@ impl<'a> OrderedQueue<'a> {
         Ok(Some(made))
     }
 
-    /// Jobs that stand in the order.
+    /// Number of jobs in the order.
     pub fn waiting(&self) -> usize {
         self.jobs.len()
     }
 
-    /// Where a job stands, and between whom.
+    /// The place of a job, and its neighbours.
     ///
     /// # Errors
     /// Those of [`OrderError`].
@@ -132,7 +132,7 @@ impl<'a> OrderedQueue<'a> {
         })
     }
 
-    /// The place of a job, from 0, and where it is among those that stand in the order.
+    /// The place of a job, from 0, and its position among the jobs in the order.
     pub(super) fn slot(&self, job: &ClusterJob) -> Option<(u32, u32)> {
         let slot = self.find(job)?;
         Some((self.places[slot], slot as u32))
@@ -221,7 +221,7 @@ fn stand(job: &ClusterJob) -> Stand {
     }
 }
 
-/// What a job that runs is expected to use yet, in units, and who pays.
+/// The expected further use of a running job, in units, and the association that pays.
 fn due(job: &ClusterJob, now: i64) -> Option<(AssocIndex, u128)> {
     let run = job.run.as_deref()?;
     if run.state.phase != Phase::Running {

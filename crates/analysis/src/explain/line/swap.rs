@@ -1,4 +1,4 @@
-//! What would swap two jobs of an order.
+//! Changes that would swap two jobs of an order.
 //!
 //! Amounts are guessed from the keys of the two, and reported only after the engine has ordered anew
 //! all jobs that compete with them: with the amount named the two are swapped, with one less they
@@ -26,7 +26,7 @@ pub struct Swap {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SwapKind {
-    /// The association of the job behind had used that many TRES-seconds less.
+    /// The association of the later job had used that many TRES-seconds less.
     LessUsage {
         /// Its name.
         name: String,
@@ -36,7 +36,7 @@ pub enum SwapKind {
         /// Its name.
         name: String,
     },
-    /// The association of the job behind had that many raw shares more.
+    /// The association of the later job had that many raw shares more.
     MoreShares {
         /// Its name.
         name: String,
@@ -52,7 +52,7 @@ pub enum SwapKind {
     },
     /// A nice value lower by that much.
     LowerNice {
-        /// The one that the job behind has.
+        /// The nice value that the later job has.
         nice: i64,
     },
     /// Its QOS or partition had a priority higher by that much.
@@ -217,7 +217,7 @@ impl<'a> Trial<'a> {
         let own = [0, 1].map(|side| job(&pair[side]).node);
         let competing = match met {
             Some(met) => met.competing(&queue.nodes, &queue.jobs, own),
-            // Of one node they stand as they came.
+            // Jobs of one node are in order of arrival.
             None => pair.to_vec(),
         };
         let place = |at: u32| competing.iter().position(|other| *other == at);
@@ -230,7 +230,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Whether the job that moves comes before the other.
+    /// Returns true if the job that moves comes before the other.
     fn swaps(&self, nodes: &[Node], jobs: &[Job]) -> bool {
         let Ok(order) = self.queue.ordered(nodes, jobs) else {
             return false;
