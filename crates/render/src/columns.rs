@@ -14,9 +14,9 @@ const MIN_TEXT: usize = 8;
 pub struct Columns {
     heading: Vec<&'static str>,
     rows: Vec<Vec<String>>,
-    /// The first so many columns are flush left, the others flush right.
+    /// The number of first columns that are flush left; the others are flush right.
     left: usize,
-    /// What goes first where not all fit.
+    /// The columns to leave out first if not all fit.
     spare: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! What all documents in JSON have in common.
+//! The common parts of all JSON documents.
 
 use std::io::{self, Write};
 
@@ -34,7 +34,7 @@ pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<
     out.write_all(b"\n")
 }
 
-/// Whose behaviour was followed.
+/// The name of the behaviour that was followed.
 pub(crate) fn compat(compat: Compat) -> String {
     match compat {
         Compat::Documented => "documented".to_owned(),

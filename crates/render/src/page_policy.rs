@@ -1,4 +1,4 @@
-//! What a browser lets a page do, as the page says itself.
+//! The permissions of a page in a browser, as the page states them.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use sha2::{Digest, Sha256};

@@ -121,7 +121,7 @@ What would put job 11 ahead, all else as it is:
     assert_eq!(Explanation::Jobs(&compared).to_string(), expected);
 }
 
-// Points for the job behind count against: age +300 for 11; for 12 QOS +200, partition +150.
+// Points for the later job count against: age +300 for 11; for 12 QOS +200, partition +150.
 // Neither alone outweighs 300, both do.
 #[test]
 fn several_terms_decide() {

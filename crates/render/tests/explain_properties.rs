@@ -135,7 +135,7 @@ fn less_usage(stage: &Stage, index: AssocIndex, amount: u64) -> Vec<Extended> {
     raw
 }
 
-/// Whether a remedy is what it says, given whether an amount of it reaches the goal.
+/// Returns true if a remedy is correct; `goal` returns true for an amount that reaches the goal.
 fn holds(remedy: &Remedy, goal: impl Fn(u64) -> bool) -> bool {
     match remedy.answer {
         Answer::Least(amount) => goal(amount) && (amount == 1 || !goal(amount - 1)),

@@ -143,7 +143,7 @@ fn equal_ratios() {
     assert_eq!(apart.parting.reason, Reason::LevelFs);
 }
 
-// Both accounts stand at 1.0, so a2 (0.667) and b2 (0.556) are compared as members of one.
+// Both accounts are at 1.0, so a2 (0.667) and b2 (0.556) are compared as members of one.
 #[test]
 fn tied_accounts_are_merged() {
     let documented = stage(TIED_ACCOUNTS);
@@ -171,7 +171,7 @@ fn merged_accounts_tie_again_further_down() {
     assert_eq!(compared.parting.below, ["A1", "B1"]);
 }
 
-// u and A stand at 1.0: u has the rank of a1, A's best; a2 is below.
+// u and A are at 1.0: u has the rank of a1, A's best; a2 is below.
 #[test]
 fn a_user_tied_with_an_account() {
     let stage = stage(USER_TIED_WITH_ACCOUNT);
@@ -200,7 +200,7 @@ fn accounts_that_stand_aside() {
     assert_eq!(tied.parting.reason, Reason::UserTiesWithAccount);
 }
 
-// Users with FairShare=parent stand at infinity and have no shares to add to.
+// Users with FairShare=parent are at infinity and have no shares to add to.
 #[test]
 fn users_without_shares_of_their_own() {
     let stage = stage("x parent 5\ny parent 6\n");

@@ -38,7 +38,7 @@ fn through(text: &[u8]) -> Result<(), InputError> {
     site.or(listing)
 }
 
-/// Reads a log, and draws what it tells.
+/// Reads a log, and draws its content.
 fn log_through(text: &[u8], columns: Option<&str>) -> Result<(), InputError> {
     let config = Config::default();
     let mut history = History::new(config.priority_decay_half_life_secs, Default::default());

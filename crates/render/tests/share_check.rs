@@ -147,7 +147,7 @@ fn columns_of_different_moments_are_compared_with_each_other() {
     }
 }
 
-/// What sshare prints after jobs ended: the derived columns of `then`, RawUsage of `now`.
+/// The output of sshare after jobs ended: the derived columns of `then`, RawUsage of `now`.
 fn printed_later(
     then: &site::Site,
     now: &site::Site,

@@ -1,4 +1,4 @@
-//! What is to be paid: a table and JSON.
+//! The amounts to pay: a table and JSON.
 
 use std::io::{self, Write};
 
@@ -59,7 +59,7 @@ pub fn write(out: &mut impl Write, bills: &Bills, width: Option<usize>) -> io::R
     writeln!(out, "In all: {}", bills.total)
 }
 
-/// What was not billed, in sentences.
+/// The runs that were not billed, in sentences.
 pub fn notes(bills: &Bills) -> Vec<String> {
     let runs = |count: u64| format!("{count} run{}", if count == 1 { "" } else { "s" });
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! What all pictures need: numbers as SVG takes them, texts that fit, paths.
+//! Common parts of all pictures: numbers as SVG takes them, texts that fit, paths.
 
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthChar;
@@ -53,7 +53,7 @@ pub(super) fn label(x: f64, y: f64, size: f64, class: &str, text: &str) -> Marku
     html! { text x=(n(x)) y=(n(y)) font-size=(n(size)) class=(class) { (text) } }
 }
 
-/// Straight lines through points, a new one where there is none; `None` without two in a row.
+/// Straight lines through points, a new one after a gap; `None` without two points in a row.
 pub(super) fn path(points: impl IntoIterator<Item = Option<(f64, f64)>>) -> Option<String> {
     use std::fmt::Write as _;
     let mut text = String::new();
@@ -103,7 +103,7 @@ pub(super) fn document(
         svg xmlns="http://www.w3.org/2000/svg" width=(w) height=(h)
             viewBox=(format!("0 0 {w} {h}")) role="img" {
             title { (title) }
-            // Style sheets are no text: their characters stand for themselves.
+            // Style sheets are not text: their characters need no escapes.
             style { (maud::PreEscaped(css)) }
             rect class="paper" width=(w) height=(h) {}
             (content)

@@ -5,7 +5,7 @@ use super::style::LINES;
 use fairtree_analysis::history::Timeline;
 use fairtree_model::input::sshare::RowKind;
 
-/// What is drawn over time; nodes are positions in the forest.
+/// The nodes that are drawn over time, as positions in the forest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Accounts with those right below them.
@@ -27,14 +27,14 @@ pub struct Group {
     pub left_out: usize,
 }
 
-/// At most so many accounts open up, with so many pictures each.
+/// The largest number of accounts that open up, and of pictures in each.
 const MAX_GROUPS: usize = 20;
 const MAX_MEMBERS: usize = 12;
-/// At most so many lines without colour.
+/// The largest number of lines without colour.
 const MAX_OTHERS: usize = 120;
 
 impl Choice {
-    /// What to draw of a timeline. Nothing of one with a single moment.
+    /// Chooses the parts of a timeline to draw; nothing if it has a single moment.
     pub fn new(timeline: &Timeline, forest: &Forest) -> Choice {
         let mut choice = Choice::default();
         if timeline.times.len() < 2 {

@@ -18,7 +18,7 @@ const MAX_INDENT: usize = 12;
 pub struct Forest {
     /// The associations, and stand-ins for those that are drawn together.
     pub nodes: Vec<Node>,
-    /// What shares and usage are parts of.
+    /// The whole of which shares and usage are parts.
     pub of: Whole,
 }
 
@@ -46,12 +46,12 @@ pub struct Node {
     /// Its share of the whole, 0..=1, among those that are shown. Users with `parent` count as the
     /// mean of their siblings.
     pub due: f64,
-    /// What it used of the whole, 0..=1.
+    /// The part of the whole that it used, 0..=1.
     pub used: f64,
 }
 
 impl Node {
-    /// Use over share; `None` where one is not known, or neither is there.
+    /// Use over share; `None` if one is not known, or both are 0.
     pub fn ratio(&self) -> Option<f64> {
         let (share, usage) = (self.share?, self.usage?);
         (share > 0.0 || usage > 0.0).then(|| usage / share)
@@ -62,7 +62,7 @@ impl Node {
         self.depth.min(MAX_INDENT)
     }
 
-    /// Whether it used more than its share.
+    /// Returns true if it used more than its share.
     pub fn over(&self) -> bool {
         self.ratio().is_some_and(|ratio| ratio > 1.0)
     }
@@ -246,7 +246,7 @@ fn due_of(rows: &[ShareRow]) -> Vec<f64> {
     due
 }
 
-/// What each row used of the whole.
+/// The part of the whole that each row used.
 fn used_of(rows: &[ShareRow]) -> Vec<f64> {
     let raw = |row: &ShareRow| row.raw_usage.unwrap_or(0) as f64;
     let all: f64 = rows

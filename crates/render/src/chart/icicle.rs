@@ -79,7 +79,7 @@ pub(super) fn icicle(forest: &Forest) -> Markup {
     html! { @for (at, node) in forest.nodes.iter().enumerate() { (cell(at, node)) } }
 }
 
-/// What the colours mean.
+/// The legend of the colours.
 pub(super) fn legend(x: f64, y: f64) -> Markup {
     html! {
         (label(x, y, 11.0, "soft", "use over share"))

@@ -82,7 +82,7 @@ fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// The numbers of a course, written one by one; `None` altogether where there is no number at all.
+/// The numbers of a course, written one by one; `None` if there is no number at all.
 fn numbers(values: &Series) -> Option<Numbers<'_>> {
     let numbers = Numbers(values);
     let any = numbers.iter().any(|number| number.is_some());

@@ -84,7 +84,7 @@ pub(super) fn panel(node: &Node, course: &Course, times: &[i64]) -> Markup {
     }
 }
 
-/// What the colours mean.
+/// The legend of the colours.
 pub(super) fn legend(x: f64, y: f64, of: Whole) -> Markup {
     let share = format!("share of {}", of.words());
     html! {

@@ -10,7 +10,7 @@ use super::style::{Theme, css};
 use super::{icicle, lines, panels};
 use fairtree_analysis::history::Timeline;
 
-/// What a picture shows.
+/// The content of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picture {
     /// Everything below.
@@ -30,7 +30,7 @@ const LEFT: f64 = 20.0;
 const ACROSS: usize = 3;
 const APART: f64 = 20.0;
 
-/// Draws a timeline. Of one with a single moment there is the tree alone.
+/// Draws a timeline. If it has a single moment, draws the tree alone.
 pub fn poster_svg(timeline: &Timeline, picture: Picture, theme: Theme) -> String {
     let report = &timeline.latest;
     let all: Vec<usize> = (0..report.rows.len()).collect();
@@ -67,7 +67,7 @@ pub fn poster_svg(timeline: &Timeline, picture: Picture, theme: Theme) -> String
     document(WIDTH, sheet.y + 8.0, &title, &css(theme), &content)
 }
 
-/// What a timeline is called, and what it rests on.
+/// The title of a timeline, and its sources.
 pub(super) fn titles(timeline: &Timeline) -> (String, String) {
     let title = match &timeline.machine {
         Some(machine) => format!("Fair share on {machine}"),

@@ -1,4 +1,4 @@
-//! Axes: from numbers to places, and where the marks stand.
+//! Axes: from numbers to places, and the places of the marks.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -154,15 +154,15 @@ pub(super) fn page_css() -> String {
     )
 }
 
-/// How use stands to share, from 0, at most a quarter, over 3, about equal, to 6, four times and
-/// more; `None` where it is not known.
+/// The step of use over share, from 0, at most a quarter, over 3, about equal, to 6, four times
+/// and more; `None` where it is not known.
 pub(super) fn step(ratio: Option<f64>) -> Option<usize> {
     let bounds = [0.25, 0.5, 0.8, 1.25, 2.0, 4.0];
     let ratio = ratio.filter(|ratio| !ratio.is_nan())?;
     Some(bounds.iter().filter(|&&bound| ratio >= bound).count())
 }
 
-/// What the steps are called.
+/// The names of the steps.
 pub(super) const STEPS: [&str; 7] = [
     "under ¼",
     "¼ to ½",

@@ -11,9 +11,9 @@ use super::forest::{Forest, Node};
 pub struct Look {
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether to colour.
+    /// True to use colours.
     pub color: bool,
-    /// Whether the terminal shows more than ASCII.
+    /// True if the terminal shows more than ASCII.
     pub unicode: bool,
 }
 
@@ -33,7 +33,7 @@ const PLAIN: &str = "\x1b[0m";
 /// Writes one line per node: its name in the tree, its share and its use, a bar of both, its
 /// factor; then a line that explains the bars.
 ///
-/// The bar is as long as the use; a mark stands where the share is. A terminal too narrow for the
+/// The bar is as long as the use; a mark shows the share. A terminal too narrow for the
 /// bars gets the numbers alone.
 ///
 /// # Errors
@@ -227,7 +227,7 @@ impl Columns {
     }
 }
 
-/// A name in so many columns, cut where it must be.
+/// A name in `width` columns, cut if necessary.
 fn fit(name: &str, width: usize, unicode: bool) -> String {
     let own = name.width();
     if own <= width {

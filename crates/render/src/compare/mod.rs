@@ -1,4 +1,4 @@
-//! What changed between two moments: JSON. In words, a change shows itself.
+//! Changes between two moments: JSON. In words, a change shows itself.
 
 mod json;
 

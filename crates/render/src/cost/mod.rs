@@ -1,4 +1,4 @@
-//! What a job would cost: tables and JSON.
+//! The cost of a job: tables and JSON.
 
 mod json;
 mod text;

@@ -18,7 +18,7 @@ use fairtree_analysis::explain::{JobExplanation, JobsCompared, UsersCompared};
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
 pub const SCHEMA: &str = "fairtree.explain/1";
 
-/// What can be written.
+/// The explanations that can be written.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(tag = "question", content = "answer", rename_all = "snake_case")]
 pub enum Explanation<'a> {
@@ -28,7 +28,7 @@ pub enum Explanation<'a> {
     Jobs(&'a JobsCompared),
     /// Why this order of two users.
     Users(&'a UsersCompared),
-    /// Where a job stands in an order.
+    /// The place of a job in an order.
     Place(&'a PlaceExplained),
     /// Why two jobs have these places in an order.
     Places(&'a PlacesCompared),

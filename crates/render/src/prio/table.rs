@@ -16,7 +16,7 @@ use fairtree_model::input::sprio::{Column, Factor, Field, Form, LineFormat};
 pub struct Table {
     /// The columns.
     pub format: LineFormat,
-    /// Whether the headings come first.
+    /// True to write the headings first.
     pub header: bool,
 }
 

@@ -17,7 +17,7 @@ struct Begin<'a> {
     policy: &'a str,
 }
 
-/// Writes the line that stands before all answers: `source` is the name of the site.
+/// Writes the line before all answers: `source` is the name of the site.
 ///
 /// # Errors
 /// Those of `out`.

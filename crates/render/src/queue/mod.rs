@@ -1,4 +1,4 @@
-//! What a queue answers, as lines of JSON or as a table, written as it comes.
+//! The answers of a queue, as lines of JSON or as a table, written one by one.
 
 mod json;
 mod text;

@@ -1,4 +1,4 @@
-//! Answers as rows of a table, each complete as soon as it is there.
+//! Answers as rows of a table, each written as soon as it is complete.
 
 use std::io::{self, Write};
 

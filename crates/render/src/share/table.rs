@@ -2,7 +2,7 @@
 //!
 //! Byte for byte as sshare 22.05, 24.11 and 26.05 do it: widths count bytes, text that is too long ends
 //! in `+`, whole numbers that are too long push the row to the right, other numbers change to an
-//! exponent form, a row ends in a blank, and an account stands one blank further right than the
+//! exponent form, a row ends in a blank, and an account is indented one blank more than the
 //! account above it if that one is printed, too. Source: sshare(1) and the output of both.
 
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use fairtree_analysis::share::{ShareReport, ShareRow};
 use fairtree_model::c_format;
 use fairtree_model::input::sshare::{Column, Field, RowKind};
 
-/// What stands between two cells.
+/// The separator of two cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Separator {
     /// Columns of fixed width, a blank after each.
@@ -31,11 +31,11 @@ pub enum Separator {
 pub struct Table {
     /// The columns.
     pub fields: Vec<Field>,
-    /// Whether the names of the columns come first.
+    /// True to write the names of the columns first.
     pub header: bool,
-    /// What stands between the cells.
+    /// The separator of the cells.
     pub separator: Separator,
-    /// Whether accounts have a FairShare outside Fair Tree: in sshare before 25.11
+    /// True if accounts have a FairShare outside Fair Tree: in sshare before 25.11
     /// ([`Facts::sshare_rates_accounts`](fairtree::compat::Facts)).
     pub rates_accounts: bool,
 }
@@ -174,7 +174,7 @@ const NONE: [f64; 3] = [
     18_446_744_073_709_551_616.0,
 ];
 
-/// What sshare shows as NormShares of the root under Fair Tree: one share of the largest number
+/// The NormShares of the root in sshare under Fair Tree: one share of the largest number
 /// that there is. It reads 0.000000 where the column has room for that.
 const ROOT_NORM_SHARES: f64 = 1.0 / 4_294_967_294.0;
 

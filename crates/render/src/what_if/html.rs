@@ -213,7 +213,7 @@ fn slopes(out: &mut impl Write, title: &str, mut rows: Vec<Drawn>) -> io::Result
     writeln!(out, "</figure>")
 }
 
-/// Where each row stands on one side, from 0.
+/// The place of each row on one side, from 0.
 fn slots(rows: &[Drawn], side: usize) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..rows.len())
         .filter(|at| rows[*at].sides[side].is_some())
@@ -318,7 +318,7 @@ fn escaped(text: &str) -> String {
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
 
-/// Blue and orange are told apart by all eyes.
+/// Blue and orange differ for all eyes.
 const STYLE: &str = "
 :root { color-scheme: light dark; --ink: #1b1b1b; --paper: #fff; --rule: #ddd; --up: #0072b2; --down: #c04a00; --stays: #888; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #161616; --rule: #3a3a3a; --up: #56b4e9; --down: #f0903c; --stays: #8a8a8a; } }

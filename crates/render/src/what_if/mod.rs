@@ -1,4 +1,4 @@
-//! What a change would move: tables, JSON, a page.
+//! The effects of a change: tables, JSON, a page.
 
 mod html;
 mod json;

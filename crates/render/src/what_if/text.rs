@@ -88,7 +88,7 @@ fn chosen<K: Ord>(
     (rows, left_out)
 }
 
-/// Whether anything that is shown of an association changes.
+/// Returns true if any shown value of an association changes.
 fn assoc_differs(row: &AssocMove) -> bool {
     let figures = |side: &Option<Standing>| {
         let side = side.as_ref()?;

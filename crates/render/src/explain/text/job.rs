@@ -41,7 +41,7 @@ impl fmt::Display for Text<'_, JobExplanation> {
     }
 }
 
-/// What the priority is, and whether the terms made it.
+/// The priority, and if the terms made it.
 fn headline(job: &JobExplanation) -> String {
     let name = subject(job);
     let (priority, computed) = (job.priority, job.computed);

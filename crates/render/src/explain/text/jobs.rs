@@ -83,7 +83,7 @@ fn headline(compared: &JobsCompared) -> String {
     }
 }
 
-/// What outweighs the terms of a job.
+/// The reason that outweighs the terms of a job.
 fn remark(job: &JobExplanation) -> Option<String> {
     let name = &job.name;
     match job.state {

@@ -1,4 +1,4 @@
-//! Places in an order in sentences: where jobs stand, at which level two part, what would swap them.
+//! Places in an order in sentences: jobs, the level at which two part, and changes to swap them.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use fairtree_analysis::explain::line::{
     SwapKind, TierOf,
 };
 
-/// What a Priority means where the order decides.
+/// The meaning of a Priority where the order decides.
 const CARRIES: &str = "The order decides which comes first: a Priority only carries a place.";
 
 impl fmt::Display for Text<'_, PlaceExplained> {
@@ -116,7 +116,7 @@ fn without_place(job: &JobPlace, order: &str) -> String {
     }
 }
 
-/// What decides, in a sentence.
+/// The deciding difference, in a sentence.
 fn decides(compared: &PlacesCompared, first: Side) -> String {
     let (ahead, behind) = (first.of(&compared.jobs), first.other().of(&compared.jobs));
     let (a, b) = (&ahead.name, &behind.name);

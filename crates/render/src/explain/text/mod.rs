@@ -11,7 +11,7 @@ use std::fmt;
 
 use super::Explanation;
 
-/// What shows an explanation, a comparison or a remedy in sentences.
+/// Shows an explanation, a comparison or a remedy in sentences.
 struct Text<'a, T>(&'a T);
 
 impl fmt::Display for Explanation<'_> {

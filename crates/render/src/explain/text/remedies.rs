@@ -1,4 +1,4 @@
-//! What would change an order, in sentences.
+//! Changes that would change an order, in sentences.
 
 use std::fmt;
 

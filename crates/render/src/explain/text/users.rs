@@ -7,7 +7,7 @@ use super::remedies;
 use super::words::{Percent, TresSeconds};
 use fairtree_analysis::explain::{PathStep, Reason, Side, UserSide, UsersCompared};
 
-/// Of a longer way only the ends are shown.
+/// If a way is longer than this, only its ends are shown.
 const LONGEST_WAY: usize = 12;
 
 impl fmt::Display for Text<'_, UsersCompared> {
@@ -138,7 +138,7 @@ fn reason(compared: &UsersCompared) -> String {
     }
 }
 
-/// What was used over what an association is entitled to, and both.
+/// The usage over the entitlement of an association, and both numbers.
 fn used_ratio(step: &PathStep) -> String {
     let used = TresSeconds(step.raw_usage);
     let part = |ratio| format!("a ratio of {ratio:.6}");

@@ -21,7 +21,7 @@ impl fmt::Display for Percent {
     }
 }
 
-/// Points with what they have behind the point, at most two digits of it.
+/// Points with two decimals, or none if both are 0.
 pub(super) struct Points(pub(super) f64);
 
 impl fmt::Display for Points {
