@@ -61,7 +61,7 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// What a capture holds: a line about it, a line per answer.
+/// Lists the contents of a capture: a line about it, a line per answer.
 fn list(stored: &Stored, out: &mut impl Write) -> Result<(), Failure> {
     let manifest = &stored.manifest;
     writeln!(

@@ -17,7 +17,7 @@ use fairtree_model::input::slurm::config::compat_of;
 
 /// The options, understood as far as that needs no site.
 pub(super) struct Asked {
-    /// Text and name of another slurm.conf, whose release the site will tell.
+    /// Text and name of another slurm.conf; the site supplies its release.
     conf: Option<(String, String)>,
     settings: Vec<(String, String)>,
     /// A policy file, and its name.
@@ -217,7 +217,7 @@ impl Asked {
     }
 }
 
-/// The factor of a partition that the site has, where the file gives another one.
+/// The factor of a partition of the site, if the file gives a different one.
 fn partition(cluster: &Cluster, line: &PartitionLine) -> Option<SiteChange> {
     let at = cluster.find_partition(&line.name).ok()?;
     let own = cluster.tables.partitions[at].priority_job_factor;
@@ -259,7 +259,7 @@ fn config(
     Ok(config)
 }
 
-/// What the settings are now and what they were, as far as the words of the options tell.
+/// The differences between the settings now and before, as far as the words of options show them.
 fn differences(
     cluster: &Cluster,
     config: &Config,

@@ -54,7 +54,7 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
     Ok(Outcome::Done)
 }
 
-/// What the options say instead of the site.
+/// The values of options that replace those of the site.
 struct Own {
     compat: Option<Compat>,
     algorithm: Option<AlgorithmName>,
@@ -99,7 +99,7 @@ impl Own {
                 }
                 let mut report = from_listed(&listed, compat, config.as_ref(), Fractions::Printed);
                 if let Some(beside) = settings {
-                    // Of all associations, but for what cannot be read.
+                    // All associations, except for those that cannot be read.
                     report.assumptions = beside.left_out;
                 }
                 Ok(report)
@@ -223,7 +223,7 @@ fn logged(args: &ChartArgs, own: &Own, opened: Opened) -> Result<Timeline, Failu
     Ok(timeline)
 }
 
-/// A file that tells who shares with whom.
+/// The site from a file that shows who shares with whom.
 fn site(path: &Path) -> Result<Site, Failure> {
     let opened = open_stream(Some(path), None)?;
     let name = opened.name.clone();
@@ -240,7 +240,7 @@ fn site(path: &Path) -> Result<Site, Failure> {
     }
 }
 
-/// What is drawn, but for JSON: all moments of all associations are long, and so are not kept.
+/// The parts to draw; not for JSON: all moments of all associations are long, and so are not kept.
 fn draw(
     args: &ChartArgs,
     format: ChartFormat,

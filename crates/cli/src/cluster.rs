@@ -129,7 +129,7 @@ pub(super) fn own_policy(config: &Config) -> Option<(String, io::Result<String>)
 }
 
 /// Follows the policy file that a live site's settings name, where this host has it. Where it does not,
-/// or slurmctld would refuse it, the settings stay as they are, and [`policy_notes`] tells.
+/// or slurmctld would refuse it, the settings stay as they are, and [`policy_notes`] reports it.
 pub(super) fn follow_own(config: &mut Config) {
     if let Some((name, Ok(text))) = own_policy(config) {
         follow(config, &name, &text);
@@ -162,7 +162,7 @@ fn follow(config: &mut Config, name: &str, text: &str) {
 /// that was named, if one was.
 ///
 /// # Errors
-/// What [`Config::under_policy`] refuses.
+/// Those of [`Config::under_policy`].
 pub(super) fn settings_of(
     own: Option<&Config>,
     policy: Option<&PolicyFile>,
@@ -193,7 +193,7 @@ pub(super) fn refused(error: ConfigError) -> Failure {
     Failure::Usage(error.to_string())
 }
 
-/// What reports do not follow of a policy, in sentences.
+/// The parts of a policy that reports do not follow, in sentences.
 pub(super) fn policy_notes(config: &Config) -> Vec<String> {
     let notes = file_note(config).into_iter();
     notes.chain(order_note(config)).collect()
@@ -223,7 +223,7 @@ pub(super) fn note(cluster: &Cluster, messages: &Messages) {
     }
 }
 
-/// As [`note`], where the answer is told in places of the order.
+/// As [`note`], for an answer that shows places in the order.
 pub(super) fn note_beside_places(cluster: &Cluster, messages: &Messages) {
     for assumption in &cluster.assumptions {
         messages.note(assumption);

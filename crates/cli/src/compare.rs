@@ -72,14 +72,14 @@ pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Fa
     told(written.and_then(|()| out.flush()), outcome)
 }
 
-/// What one side holds.
+/// The contents of one side.
 #[derive(Default)]
 struct Side {
     shares: Option<Listing>,
     queue: Option<PrioReport>,
     /// Records of a capture that cannot be read.
     left: LeftOut,
-    /// What of a file cannot be read.
+    /// The parts of a file that cannot be read.
     notes: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ fn read(path: &Path) -> Result<Side, Failure> {
     parse(&name, &text)
 }
 
-/// Outputs of sshare and sprio in one file are told apart by their headers.
+/// Outputs of sshare and sprio in one file are recognised by their headers.
 fn parse(name: &str, text: &str) -> Result<Side, Failure> {
     let (mut of_shares, mut of_queue) = (String::new(), String::new());
     let (mut has_shares, mut has_queue) = (false, false);
@@ -151,7 +151,7 @@ fn parse(name: &str, text: &str) -> Result<Side, Failure> {
     Ok(side)
 }
 
-/// Of a capture only what is compared is read.
+/// Reads only the parts of a capture that are compared.
 fn capture(folder: &Path) -> Result<Side, Failure> {
     let stored = open_only(folder, &[Source::Shares])?;
     let mut side = Side::default();
@@ -170,7 +170,7 @@ fn capture(folder: &Path) -> Result<Side, Failure> {
     Ok(side)
 }
 
-/// The one listing with jobs; that of `sprio -w` before it only tells weights.
+/// The one listing with jobs; that of `sprio -w` before it only shows weights.
 fn single(name: &str, queue: &sprio::Queue) -> Result<PrioReport, InputError> {
     let mut reports = from_queue(queue);
     reports.retain(|report| !report.rows.is_empty());

@@ -26,7 +26,7 @@ pub(super) fn run(args: &CostArgs, messages: &Messages) -> Result<Outcome, Failu
         compat: args.compat.as_deref(),
         policy: None,
     };
-    // Wrong options are told before Slurm is asked.
+    // Wrong options are reported before Slurm is asked.
     let asked = Asked::new(args)?;
     // Which other jobs wait does not matter.
     let jobs: Vec<JobName> = asked.job.into_iter().collect();

@@ -21,7 +21,7 @@ use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase};
 use fairtree_model::input::sprio::Queue;
 use fairtree_render::explain::{Explanation, to_json};
 
-/// What takes its time on a large site.
+/// The message while a search takes its time on a large site.
 const SEARCHING: &str = "searching for what would change the order";
 
 /// Reads, compares, says.
@@ -53,7 +53,7 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
             Input::Queue(queue) if about_jobs => return printed(args, &queue, messages),
             input => place.of(input)?,
         },
-        // What runs now tells how usage goes on; the order itself can do without.
+        // The running jobs show how usage continues; the order itself does not need them.
         (false, true) => match place.with_these(&named, messages) {
             Ok(cluster) => cluster,
             Err(error) => {

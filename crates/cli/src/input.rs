@@ -30,17 +30,17 @@ pub(super) enum Input {
     Listing(Listing, Option<Box<Beside>>),
     /// A site.
     Site(Box<Site>),
-    /// The output of sprio, which tells no shares.
+    /// The output of sprio, which has no shares.
     Queue(Queue),
 }
 
-/// What a live site or a capture tells beside its shares.
+/// The facts of a live site or a capture beside its shares.
 pub(super) struct Beside {
     /// Settings.
     pub config: Config,
     /// Slurm's release, where it is known.
     pub release: Option<Release>,
-    /// Who asked: whose rows sshare shows unless told otherwise. `None` where that is not known.
+    /// The user who asked, whose rows sshare shows by default. `None` if it is not known.
     pub user: Option<String>,
     /// A sentence for each record that could not be read.
     pub left_out: Vec<String>,
@@ -56,7 +56,7 @@ pub(super) fn no_shares(queue: &Queue) -> Failure {
     ))
 }
 
-/// What tells of a queue.
+/// The sources of a queue.
 pub(super) enum QueueInput {
     /// The output of sprio.
     Printed(Queue),
@@ -75,8 +75,8 @@ pub(super) fn read_queue(file: Option<&Path>) -> Result<QueueInput, Failure> {
     Ok(QueueInput::Printed(sprio::read(&name, input)?))
 }
 
-/// Whether something is piped into standard input, or it is a file; a terminal and /dev/null are
-/// neither.
+/// Returns true if something is piped into standard input, or it is a file; not for a terminal or
+/// /dev/null.
 pub(super) fn is_piped() -> bool {
     let stdin = std::fs::metadata("/dev/stdin").map(|metadata| metadata.file_type());
     stdin.is_ok_and(|kind| kind.is_fifo() || kind.is_file() || kind.is_socket())
@@ -164,7 +164,7 @@ fn shares(answers: &Answers, user: Option<String>) -> Result<Input, Failure> {
     Ok(Input::Listing(listing, Some(beside)))
 }
 
-/// What a capture says of shares, by the policy that it has; `user` is who asked.
+/// The shares in a capture, by the policy that it has; `user` is who asked.
 pub(super) fn shares_of(stored: &Stored, user: Option<String>) -> Result<Input, Failure> {
     let mut input = shares(&stored.answers, user)?;
     if let Input::Listing(_, Some(beside)) = &mut input {

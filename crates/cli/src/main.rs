@@ -43,7 +43,7 @@ use fairtree_model::input::capture::CommandError;
 use fairtree_render::chart::PngError;
 use message::Messages;
 
-/// What a command found.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// All is well.

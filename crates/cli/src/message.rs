@@ -6,7 +6,7 @@ use super::args::Color;
 use super::terminal;
 use super::wrap::broken;
 
-/// Whether a choice means colour.
+/// Returns true if a choice means colour.
 fn colored(choice: Color, terminal: bool) -> bool {
     match choice {
         Color::Always => true,
@@ -28,7 +28,7 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// `quiet` leaves notes out; errors are always told.
+    /// `quiet` leaves notes out; errors are always shown.
     pub fn new(color: Color, quiet: bool) -> Messages {
         Messages {
             choice: color,
@@ -37,7 +37,7 @@ impl Messages {
         }
     }
 
-    /// Whether to colour what goes to standard output.
+    /// Returns true if standard output is coloured.
     pub fn colors_output(&self) -> bool {
         colored(self.choice, stdout().is_terminal())
     }
@@ -47,7 +47,7 @@ impl Messages {
         self.say("error", "\x1b[1;31m", text);
     }
 
-    /// What a reader of the output should know.
+    /// Writes a note for the reader of the output.
     pub fn note(&self, text: &str) {
         if !self.quiet {
             self.say("note", "\x1b[1;36m", text);

@@ -25,7 +25,7 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
         out.flush()?;
         return Ok(Outcome::Done);
     }
-    // Wrong options are told before a long input is read.
+    // Wrong options are reported before a long input is read.
     let asked = Asked::new(args)?;
     if let Some(snapshot) = input::snapshot(&args.live, args.file.as_deref(), messages)? {
         let outcome = of_snapshot(args, &asked, &snapshot, &mut out, messages);

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Work that is done before shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whether bars are left out: a matter of the whole process, as standard error is.
+/// True if bars are left out: for the whole process, as standard error is.
 static HIDDEN: AtomicBool = AtomicBool::new(false);
 
 /// Leaves bars out from now on (`--quiet`).

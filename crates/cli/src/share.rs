@@ -30,7 +30,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
     }
     let compat = args.compat.as_deref().map(compat_of).transpose()?;
     let policy = args.policy.as_deref().map(policy_file).transpose()?;
-    // Wrong columns are told before a long input is read.
+    // Wrong columns are reported before a long input is read.
     let format = args.format.join(",");
     let fields = (!args.format.is_empty())
         .then(|| parse_fields(&format))

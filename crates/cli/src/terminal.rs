@@ -1,4 +1,4 @@
-//! What the terminal shows.
+//! The capabilities of the terminal.
 
 use std::io::{IsTerminal, stderr, stdout};
 
@@ -37,7 +37,7 @@ pub(super) fn table_width() -> Option<usize> {
     Some(width.clamp(*COLUMNS.start(), *COLUMNS.end()))
 }
 
-/// What `COLUMNS` says.
+/// The width in `COLUMNS`.
 fn told() -> Option<usize> {
     let told = std::env::var("COLUMNS").ok()?;
     told.parse().ok().filter(|&columns| columns > 0)

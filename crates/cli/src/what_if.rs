@@ -22,7 +22,7 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
         compat: args.compat.as_deref(),
         policy: None,
     };
-    // Wrong options are told before Slurm is asked.
+    // Wrong options are reported before Slurm is asked.
     let asked = changes::parse(args)?;
     let cluster = place.with_jobs(messages)?;
     let changes = asked.of(&cluster)?;

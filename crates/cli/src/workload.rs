@@ -12,11 +12,11 @@ use fairtree_model::input::workload::Summary;
 use fairtree_model::input::{Format, sacct, swf};
 use fairtree_render::chart::span;
 
-/// What the jobs of a log used.
+/// The usage of the jobs of a log.
 pub(super) struct Gathered {
     /// Over time.
     pub history: History,
-    /// What the log says of itself.
+    /// The log's own summary.
     pub summary: Summary,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Counting {
     pub config: Config,
     /// `None`: the log's own.
     site: Option<Site>,
-    /// What must be among the accounts.
+    /// The policy whose accounts must exist.
     policy: Option<PolicyFile>,
 }
 
@@ -34,7 +34,7 @@ impl Counting {
     /// By the settings of a site, or else slurm.conf's defaults, and a policy instead of theirs.
     ///
     /// # Errors
-    /// What [`Config::under_policy`] refuses; accounts that the site does not have.
+    /// Those of [`Config::under_policy`]; accounts that the site does not have.
     pub fn new(site: Option<Site>, policy: Option<&PolicyFile>) -> Result<Counting, Failure> {
         let mut counting = Counting {
             config: Config::default(),

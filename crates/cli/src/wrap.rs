@@ -67,8 +67,8 @@ impl<W: Write> Write for Wrapped<W> {
 }
 
 /// A line broken between words to `width` columns, of which `used` have something before it; what
-/// does not fit goes on below, `hang` columns deep. Words are never broken. Lines of an input,
-/// behind `|`, stay as they are.
+/// does not fit continues below, `hang` columns deep. Words are never broken. Lines of an input,
+/// after `|`, stay as they are.
 pub(super) fn broken(line: &str, used: usize, hang: usize, width: usize) -> String {
     let excerpt = line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
     if excerpt.starts_with('|') || used + line.width() <= width {

@@ -11,7 +11,7 @@ use fairtree_model::input::package::{
     Package, apt_policy, dnf_upgrade, dpkg_owner, rpm_owner, upstream,
 };
 
-/// Programs that load the plugin; the first that is there counts.
+/// Programs that load the plugin; the first one found counts.
 const PROGRAMS: [&str; 2] = ["slurmctld", "sshare"];
 
 /// The installed program, its release and its package.
@@ -51,7 +51,7 @@ fn path_of(program: &str) -> Option<PathBuf> {
     let mut paths = folders.iter().cloned().chain(beside);
     paths.find_map(|folder| {
         let path = folder.join(program);
-        // A link from one folder for programs to another is none to a package manager.
+        // A package manager does not follow a link from one folder for programs to another.
         path.is_file().then(|| path.canonicalize().ok())?
     })
 }
@@ -94,7 +94,7 @@ fn package(path: &Path, limit: Duration) -> (Option<Package>, Packager) {
     (package, Packager::Other)
 }
 
-/// What the next upgrade brings, as far as the package manager knows on this host.
+/// The result of the next upgrade, as far as the package manager knows on this host.
 pub(super) fn next(daemon: Result<&Daemon, &String>) -> Known<Next> {
     let daemon = daemon.map_err(Clone::clone)?;
     let hint = "--next RELEASE asks about an upgrade to that release";

@@ -1,4 +1,4 @@
-//! What this host says: its clock, and the folder of slurmctld's state.
+//! Facts of this host: its clock, and the folder of slurmctld's state.
 
 use std::ffi::CString;
 use std::fs::{self, Metadata};
@@ -21,7 +21,7 @@ pub(super) fn now() -> i64 {
     i64::try_from(secs).unwrap_or(i64::MAX)
 }
 
-/// Whether a time service keeps the clock right; `None` where systemd does not say.
+/// True if a time service keeps the clock right; `None` where systemd does not report it.
 pub(super) fn synchronised() -> Option<bool> {
     const COMMAND: [&str; 4] = [
         "timedatectl",
@@ -78,7 +78,7 @@ fn folder(path: &Path, user: &str) -> Folder {
     }
 }
 
-/// Whether a user may make files in a folder.
+/// Ok if a user may create files in a folder; otherwise the reason.
 fn may_write(path: &Path, about: &Metadata, user: &str) -> Result<(), String> {
     let known = match user.parse() {
         Ok(number) => User::from_uid(Uid::from_raw(number)),

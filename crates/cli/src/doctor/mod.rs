@@ -115,7 +115,7 @@ fn config_text(taken: &Taken) -> String {
     answer.map_or_else(String::new, |answer| answer.text.clone())
 }
 
-/// What slurmctld says of itself; it was asked at `middle`, seconds since 1970.
+/// The report of slurmctld about itself; it was asked at `middle`, seconds since 1970.
 fn live(taken: &Taken, middle: i64) -> Live {
     let settings = config::read(
         "scontrol show config",
@@ -162,7 +162,7 @@ fn folders_below(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// What went wrong, without the hint below it.
+/// The error, without the hint below it.
 fn first_line(error: &CommandError) -> String {
     first_sentence(&error.to_string())
 }

@@ -1,6 +1,6 @@
-//! What slurm.conf says, and where it is not on this host, what slurmctld says.
+//! The settings in slurm.conf, or, if it is not on this host, those that slurmctld reports.
 //!
-//! slurm.conf comes first: it holds at slurmctld's next start, which is what most checks are about.
+//! slurm.conf comes first: it holds at slurmctld's next start, the subject of most checks.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ impl Said {
         own.or_else(live)
     }
 
-    /// Whether anything is known.
+    /// The reason why nothing is known; `None` if something is.
     pub fn why_nothing(&self) -> Option<&str> {
         match (&self.file, &self.live) {
             (Err(why), None) => Some(why),
@@ -75,7 +75,7 @@ impl Said {
         value.map_or_else(Vec::new, |value| plugin::folders(&value))
     }
 
-    /// What the checks ask for.
+    /// The settings for the checks.
     pub fn settings(&self) -> Known<Settings> {
         if let Some(why) = self.why_nothing() {
             return Err(why.to_owned());

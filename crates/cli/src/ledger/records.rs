@@ -15,7 +15,7 @@ use fairtree_model::input::{Format, LeftOut};
 pub(super) struct RecordFile {
     /// The runs.
     pub runs: Vec<Accounted>,
-    /// The last moment that any of them tells of, seconds since 1970.
+    /// The last moment that any of the records covers, seconds since 1970.
     pub known_until: i64,
 }
 

@@ -14,12 +14,12 @@ use fairtree_analysis::ledger::LedgerRules;
 use fairtree_model::input::capture::Ask;
 use fairtree_model::input::slurm::config::value_of;
 
-/// What a command has to know of the site.
+/// The facts of the site that a command needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// The folder; the rest where it is told.
+    /// The folder; the rest if it is given.
     Folder,
-    /// The folder and the cluster; rules where they are told.
+    /// The folder and the cluster; rules if they are given.
     Cluster,
     /// Everything.
     Rules,
@@ -33,11 +33,11 @@ pub(super) struct Site {
     pub cluster: Option<String>,
     /// How files are written.
     pub rules: LedgerRules,
-    /// Since when use counts, seconds since 1970; `None`: no window and no date is told.
+    /// Start of the use that counts, seconds since 1970; `None`: no window and no date is given.
     pub since: Option<i64>,
-    /// Whether rules were told.
+    /// True if rules were given.
     pub has_rules: bool,
-    /// Whether the use of other clusters counts.
+    /// True if the use of other clusters counts.
     pub counts_others: bool,
 }
 
@@ -131,7 +131,7 @@ pub(super) fn site(args: &PlaceArgs, need: Need, now: i64) -> Result<Site, Failu
     })
 }
 
-/// What PriorityParameters and its policy file say together of ledgers.
+/// The settings for ledgers of PriorityParameters and its policy file together.
 fn both(told: PriorityParameters, file: PriorityParameters) -> PriorityParameters {
     let mut both = PriorityParameters::default();
     both.usage = told.usage.or(file.usage);
