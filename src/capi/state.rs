@@ -327,7 +327,7 @@ mod tests {
         let failure = restore(&bytes).err().unwrap();
         assert_eq!(failure.status, Status::FT_ERR_STATE_DAMAGED);
         assert!(
-            failure.sentence.contains("stands twice"),
+            failure.sentence.contains("duplicate association id 1"),
             "{}",
             failure.sentence
         );

@@ -7,7 +7,7 @@ use super::{AssocId, Shares};
 #[non_exhaustive]
 pub enum TreeError {
     /// Two rows have the same id.
-    #[error("association {id} stands twice: an id may be used once")]
+    #[error("duplicate association id {id}: each id may be used once")]
     DuplicateId {
         /// The id.
         id: AssocId,

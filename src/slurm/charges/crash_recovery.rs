@@ -63,7 +63,7 @@ pub(in crate::slurm) fn charge_again(
         );
     }
     log::info(format_args!(
-        "{} jobs had ended after usage was saved, and are charged again",
+        "recovered usage of {} jobs that ended after the last save",
         charges.len()
     ));
     Ok(())

@@ -31,7 +31,7 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     // SAFETY: the caller's promise; the usage lock is held.
     let taken = unsafe { snapshot.take_ending_job(&lock, &want, job) };
     if let Err(error) = taken {
-        log::error(format_args!("the end of a job is not charged: {error}"));
+        log::error(format_args!("cannot charge the end of a job: {error}"));
         return;
     }
     let now = host::now();
@@ -123,7 +123,7 @@ fn charge_records(
     });
     if underflows > 0 {
         log::error(format_args!(
-            "job {}: {underflows} counters of GrpTRESRunMins held less than the job's rest",
+            "job {}: GrpTRESRunMins underflow in {underflows} counters at the end of the job",
             row.job_id
         ));
     }

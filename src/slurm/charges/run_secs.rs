@@ -8,6 +8,8 @@ use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::settings::Settings;
 use crate::usage::{Charge, Consumed, consumed_at_start};
 
+const CANNOT_SUBTRACT: &str = "cannot subtract the used time of running jobs from GrpTRESRunMins";
+
 /// Adjusts run-seconds, and shares if their normalisation has changed, after slurmctld has rebuilt
 /// its records.
 pub(in crate::slurm) fn after_reconfigure(plugin: &Plugin, settings: &Settings, normalizes: bool) {
@@ -28,7 +30,7 @@ pub(in crate::slurm) fn after_reconfigure(plugin: &Plugin, settings: &Settings, 
     let lock = UsageLock::lock();
     match indexed.and_then(|()| snapshot.bind(&lock)) {
         Ok(()) => snapshot.normalize_shares(&lock),
-        Err(error) => log::error(format_args!("shares are not normalised anew: {error}")),
+        Err(error) => log::error(format_args!("cannot renormalise shares: {error}")),
     }
     drop(lock);
 }
@@ -52,12 +54,12 @@ pub(in crate::slurm) fn take_consumed(plugin: &Plugin, settings: &Settings) {
         snapshot.take(&lock, &want);
     }
     if let Err(error) = snapshot.index() {
-        log::error(format_args!("run-seconds are not adjusted: {error}"));
+        log::error(format_args!("{CANNOT_SUBTRACT}: {error}"));
         return;
     }
     let lock = UsageLock::lock();
     if let Err(error) = snapshot.bind(&lock) {
-        log::error(format_args!("run-seconds are not adjusted: {error}"));
+        log::error(format_args!("{CANNOT_SUBTRACT}: {error}"));
         return;
     }
     let now = host::now();
@@ -70,7 +72,8 @@ pub(in crate::slurm) fn take_consumed(plugin: &Plugin, settings: &Settings) {
     drop(lock);
     if underflows > 0 {
         log::error(format_args!(
-            "{underflows} counters of GrpTRESRunMins held less than running jobs have used"
+            "GrpTRESRunMins underflow in {underflows} counters, from which the used time of running \
+             jobs was subtracted"
         ));
     }
 }

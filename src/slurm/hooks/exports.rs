@@ -62,7 +62,7 @@ pub extern "C" fn init() -> c_int {
         match start() {
             Ok(()) => SUCCESS,
             Err(error) => {
-                log::error(format_args!("{error}; slurmctld cannot start with this"));
+                log::error(format_args!("{error}; slurmctld will not start"));
                 FAILURE
             }
         }
@@ -72,13 +72,13 @@ pub extern "C" fn init() -> c_int {
 
 fn start() -> Result<(), String> {
     if !host::site_init() {
-        return Err("the site factor plugin does not load".to_string());
+        return Err("cannot load the site factor plugin (PrioritySiteFactorPlugin)".to_string());
     }
     let plugin = plugin::init().inspect_err(|_| host::site_fini())?;
     if plugin.settings().has_slurmdbd {
         host::root_uses_all();
     } else {
-        log::error("without slurmdbd there is no usage: fair share counts nothing");
+        log::error("no slurmdbd: no usage is known, so the fair-share factors of all jobs are 0");
     }
     if cfg!(not(slurm_has_thread_start)) {
         start_thread(&plugin);
@@ -93,7 +93,7 @@ fn start_thread(plugin: &Arc<Plugin>) {
         .start(move || schedule::run(&inside, forget_failures))
     {
         log::error(format_args!(
-            "no thread for passes: {error}; priorities will not change"
+            "cannot start the thread for passes: {error}; priorities will not change"
         ));
     }
 }
@@ -110,7 +110,7 @@ pub extern "C" fn fini() -> c_int {
         let_hooks_end(&plugin);
         // If the disk hangs, give up: slurmctld's own dump, which came before, is used then.
         if let Err(error) = plugin.saver.finish(last_state(&plugin), saver::BOUND) {
-            log::error(format_args!("state is not saved: {error}"));
+            log::error(format_args!("cannot save state: {error}"));
         }
         host::site_fini();
         guard::restore();
@@ -193,7 +193,10 @@ pub unsafe extern "C" fn priority_p_set(_last_prio: u32, job: *mut c_void) -> u3
         match unsafe { price::set(&plugin, job) } {
             Ok(priority) => Some(priority),
             Err(error) => {
-                log::error(format_args!("a job's priority stays as it is: {error}"));
+                log::error(format_args!(
+                    "cannot compute the priority of a job: {error}; it does not change, or is 1 if \
+                     it was not set"
+                ));
                 None
             }
         }

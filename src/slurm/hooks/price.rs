@@ -24,7 +24,7 @@ pub(in crate::slurm) enum PriceError {
     Priority(#[from] PriorityError),
     #[error(transparent)]
     Order(#[from] OrderError),
-    #[error("its record has no details")]
+    #[error("job record has no details")]
     NoDetails,
 }
 

@@ -164,9 +164,9 @@ impl Books {
         let mut qos = Book::new(&qos_tree, site.plan, of_qos, of_host, begin)?;
         let mut tell = |what: &str, restored: Result<(), WindowError>| {
             if let Err(error) = restored {
-                complaints.lines.push(format!(
-                    "{what} is not used, and will be written anew: {error}"
-                ));
+                complaints
+                    .lines
+                    .push(format!("{what} ignored, will be replaced: {error}"));
             }
         };
         if let Some(history) = found.assocs {
@@ -231,9 +231,10 @@ impl Books {
             .take_tres(site)
             .and_then(|()| self.take_plan(site, complaints));
         if let Err(error) = taken {
-            complaints
-                .lines
-                .push(format!("the ledger stays as it is: {error}"));
+            complaints.lines.push(format!(
+                "cannot apply changed TRES or settings to the ledger: {error}; the next pass \
+                     tries again"
+            ));
         }
     }
 
@@ -270,7 +271,7 @@ impl Books {
             let wanted = site.plan.resolution_secs.unwrap_or(has);
             let fits = wanted == has || wanted > has && book.coarsen(wanted);
             let line = format!(
-                "resolution: {wanted} s is no multiple of the {has} s that the ledger has, which stay"
+                "resolution: {wanted} s is not a multiple of the ledger's {has} s; {has} s stays in use"
             );
             if !fits && tells && !complaints.lines.contains(&line) {
                 complaints.lines.push(line);

@@ -116,7 +116,7 @@ impl Keeper {
             }
             Err(error) => complaints
                 .lines
-                .push(format!("there is no ledger: {error}")),
+                .push(format!("cannot open the ledger: {error}")),
         }
         self.busy = false;
         complaints

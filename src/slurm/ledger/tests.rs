@@ -264,7 +264,7 @@ fn a_longer_resolution_fits_and_a_shorter_one_is_told_of() {
     let lines = host.pass().lines;
     assert_eq!(lines.len(), 1);
     assert!(
-        lines[0].contains("30 s is no multiple of the 600 s"),
+        lines[0].contains("30 s is not a multiple of the ledger's 600 s"),
         "{lines:?}"
     );
     assert!(host.pass().lines.is_empty());

@@ -122,7 +122,7 @@ pub(in crate::slurm) fn usage(
     }
     if underflows > 0 {
         log::error(format_args!(
-            "{underflows} counters of GrpTRESRunMins held less than running jobs have used"
+            "GrpTRESRunMins underflow in {underflows} counters in this pass"
         ));
     }
     Ok(Applied {

@@ -24,7 +24,7 @@ use crate::slurm::state::saver::Job;
 use crate::slurm::state::settings::Settings;
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
-use crate::usage::window::Changed;
+use crate::usage::window::{Changed, source_file};
 use jiff::tz::TimeZone;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -130,7 +130,8 @@ pub(in crate::slurm) fn feed(
         if was_known.is_none() {
             if let Some(since) = keeper.known_since() {
                 log::info(format_args!(
-                    "the ledger of use begins {} s ago; jobs that ran then are known from their start",
+                    "the ledger of use starts {} s before now; jobs running at that time are \
+                     included from their start",
                     moment.now - since
                 ));
             }
@@ -265,7 +266,10 @@ fn take_others(plugin: &Plugin, keeper: &mut Keeper) {
         return;
     }
     keeper.set_others(news.changed, &news.gone, |label, error| {
-        log::error(format_args!("the history {label} does not count: {error}"));
+        let file = source_file(label).unwrap_or_default();
+        log::error(format_args!(
+            "history file {file} ignored: {error}; its previous version, if any, stays in use"
+        ));
     });
 }
 
@@ -275,7 +279,7 @@ fn log_complaints(complaints: &LedgerComplaints) {
     }
     if let Some(((job, _), error, more)) = &complaints.refused {
         log::error(format_args!(
-            "job {job} and {more} more are not in the ledger: {error}"
+            "cannot add job {job} and {more} other jobs to the ledger: {error}"
         ));
     }
 }
@@ -293,7 +297,7 @@ pub(in crate::slurm) fn saving(plugin: &Plugin, settings: &Settings, job: Job) -
     Box::new(move |wanted| {
         let files = ledger.lock().keeper.files();
         let files = files.unwrap_or_else(|error| {
-            log::error(format_args!("the ledger is not saved: {error}"));
+            log::error(format_args!("cannot save the ledger: {error}"));
             Vec::new()
         });
         look(&mut others.lock(), &settings);

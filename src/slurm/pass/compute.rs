@@ -135,12 +135,12 @@ fn engine_tables<'a>(settings: &'a Settings, tables: &'a mut Tables) -> EngineTa
 fn log_complaints(complaints: &Complaints) {
     if let Some((first, more)) = complaints.non_finite {
         log::error(format_args!(
-            "RawUsage of association {first} and {more} more is no finite number and counts as 0"
+            "RawUsage of association {first} and {more} others is not a finite number; treated as 0"
         ));
     }
     if let Some((job, error, more)) = &complaints.refused {
         log::error(format_args!(
-            "job {job} and {more} more are not charged: {error}"
+            "cannot charge job {job} and {more} other jobs: {error}"
         ));
     }
 }

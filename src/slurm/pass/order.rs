@@ -170,7 +170,7 @@ fn snapshot(
     }
     if work.snapshot.twins() > 0 {
         log::error(format_args!(
-            "{} associations have the id of another: their jobs are charged to that one",
+            "{} associations have duplicate ids; jobs are charged to the first association with each id",
             work.snapshot.twins()
         ));
     }
@@ -186,7 +186,7 @@ fn rank_again(
     moment: &Moment,
 ) -> Result<(), PassError> {
     plugin.fault.inject("again");
-    log::debug("associations are not as the last pass left them: ranked once more");
+    log::debug("associations changed since the last pass; ranking again");
     work.snapshot.index()?;
     compute::rank_again(plugin, settings, work, moment)?;
     apply::ranks(plugin, work)?;
@@ -236,7 +236,7 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
         }
         Err(error) => {
             log::error(format_args!(
-                "waiting jobs are not put in order, and keep their priorities: {error}"
+                "cannot order waiting jobs: {error}; their priorities do not change"
             ));
             if work.snapshot.is_order_only() {
                 work.pending.clear();
@@ -306,7 +306,7 @@ fn withdraw_announced(plugin: &Plugin, settings: &Settings) {
         Ok(Saved::OnDisk) => plugin.withdraw_announced(now),
         Ok(Saved::LeftToTheEnd) => {}
         // The state of this pass will replace it; a permanent disk error is reported at that time.
-        Err(error) => log::verbose(format_args!("the time of this pass is not saved: {error}")),
+        Err(error) => log::verbose(format_args!("cannot save the time of this pass: {error}")),
     }
 }
 

@@ -414,7 +414,8 @@ impl Overflows {
     fn log(&self) {
         if let Some(first) = self.first {
             log::error(format_args!(
-                "job {first} and {} more: the priority does not fit 32 bits and is 4294967295",
+                "priorities of job {first} and {} other jobs exceed 4294967295 and are set to it: check \
+                 PriorityWeight*",
                 self.count - 1
             ));
         }

@@ -30,7 +30,10 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
     PASS.run(|| run_secs::take_consumed(plugin, &plugin.settings()));
     PASS.run(|| {
         if let Err(error) = crash_recovery::charge_again(plugin, &mut work.snapshot) {
-            log::error(format_args!("{error}; ends before a crash may be lost"));
+            log::error(format_args!(
+                "{error}; if slurmctld crashed, usage of jobs that ended after the last save may be \
+                 lost"
+            ));
         }
     });
     let (mut is_first, mut is_due) = (true, true);
@@ -55,7 +58,7 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
             Err(PassError::Snapshot(error @ SnapshotError::Ending)) => {
                 log::debug(format_args!("{error}: the pass stops"));
             }
-            Err(error) => log::error(format_args!("{error}; priorities stay as they are")),
+            Err(error) => log::error(format_args!("{error}; priorities do not change")),
         });
         if ended.is_none() {
             // Data left by a panic is discarded.
@@ -94,7 +97,7 @@ fn leave_first_dump(plugin: &Plugin) {
     });
     if let Err(error) = plugin.saver.save(job) {
         log::verbose(format_args!(
-            "killed within its first minutes, slurmctld would have to be started with -i: {error}"
+            "cannot write initial state: {error}; if slurmctld is killed within 5 min, start it with -i"
         ));
     }
 }

@@ -17,9 +17,9 @@ unsafe impl Send for Snapshot {}
 /// Reason why there is no snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::slurm) enum SnapshotError {
-    #[error("no memory for a copy of associations and jobs")]
+    #[error("out of memory while copying associations and jobs")]
     OutOfMemory,
-    #[error("slurmctld's tree of associations has more children than associations")]
+    #[error("slurmctld's association tree is inconsistent: more children than associations")]
     BrokenTree,
     #[error("slurmctld is about to save its state and end")]
     Ending,

@@ -52,7 +52,7 @@ impl Hook {
         }
         let place = PLACE.with_borrow(String::clone);
         log::error(format_args!(
-            "{}: internal error at {place}: {what}; priorities stay as they are",
+            "{}: internal error at {place}: {what}; priorities do not change",
             self.name
         ));
     }

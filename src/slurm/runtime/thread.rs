@@ -122,7 +122,7 @@ fn clock_complaint(config: &Config, last_ran: Option<i64>, now: i64) -> Option<S
     let tolerated = i64::from(config.priority_calc_period_secs);
     (behind > tolerated && !config.compat.is_slurm()).then(|| {
         format!(
-            "the clock is {behind} s behind the last pass: until it gets there, \
+            "the clock is {behind} s before the time of the last pass; until it passes that time, \
              only jobs that start from now on are charged"
         )
     })
@@ -151,7 +151,10 @@ mod tests {
         assert_eq!(complaint(None, 1_000), None);
         assert_eq!(complaint(Some(1_300), 1_000), None);
         let line = complaint(Some(1_301), 1_000).unwrap();
-        assert!(line.contains("301 s behind the last pass"), "{line}");
+        assert!(
+            line.contains("301 s before the time of the last pass"),
+            "{line}"
+        );
         assert!(complaint(Some(i64::MAX), i64::MIN).is_some());
         let stock = Config {
             compat: Compat::Slurm(Release::V22_05_8),

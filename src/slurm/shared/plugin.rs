@@ -224,7 +224,7 @@ impl Plugin {
                 }
                 *self.settings.write() = Arc::new(settings);
             }
-            Err(error) => log::error(format_args!("{error}; the old settings stay")),
+            Err(error) => log::error(format_args!("{error}; keeping the old settings")),
         }
     }
 
@@ -242,7 +242,7 @@ impl Plugin {
         let dir = self.settings().state_dir.clone();
         let store: Job = Box::new(move |wanted| accepted_settings::store(&dir, &accepted, wanted));
         if let Err(error) = self.saver.save(store) {
-            log::error(format_args!("the settings are not remembered: {error}"));
+            log::error(format_args!("cannot save the accepted settings: {error}"));
         }
     }
 
@@ -283,8 +283,8 @@ impl Plugin {
         if let Some(mut saved) = saved {
             saved.put_back(lock);
             log::info(format_args!(
-                "usage is that of the last pass, from {}",
-                state::OWN_FILE
+                "usage restored from the plugin's state file (pass at {})",
+                saved.last_ran
             ));
         }
     }
@@ -316,7 +316,9 @@ const NODE_PREFETCH: &str = "FAIRTREE_NODE_PREFETCH";
 /// Lets walks prefetch the nodes of slurmctld's lists, if they have the expected layout.
 fn learn_nodes() {
     if std::env::var(NODE_PREFETCH).is_ok_and(|value| value == "off") {
-        log::info(format_args!("{NODE_PREFETCH}=off: passes will be slower"));
+        log::info(format_args!(
+            "node prefetch is disabled by {NODE_PREFETCH}=off, passes will be slower"
+        ));
     } else if !host::learn_nodes() {
         log::info("unknown list layout: node prefetch is disabled, passes will be slower");
     }

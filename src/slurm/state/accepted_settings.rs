@@ -1,13 +1,13 @@
 //! `priority_fairtree_settings`: slurm.conf's settings as the plugin last accepted them.
 //!
 //! From 23.11 on `scontrol reconfigure` restarts slurmctld, in the same process where it runs
-//! in the foreground. Settings that the plugin refuses would then end slurmctld, where older
-//! releases go on with those from before. So these are remembered, and a slurmctld that was
-//! restarted goes on with them. Any other start refuses what is refused.
+//! in the foreground. Settings that the plugin refuses would then end slurmctld, while older
+//! releases continue with the previous ones. So accepted settings are saved, and a slurmctld that
+//! was restarted by a reconfigure continues with them. Any other start fails with refused settings.
 //!
-//! A text: a first line that names the format, `key=value` for each field of [`HostConfig`] under
-//! its name there, `policy=` the text of the policy file with `\n` for line breaks and `\\` for
-//! backslashes, and a last line `end`.
+//! The file is text: a first line that names the format, `key=value` for each field of
+//! [`HostConfig`] under its name there, `policy=` and the text of the policy file with `\n` for
+//! line breaks and `\\` for backslashes, and a last line `end`.
 
 use super::files::{self, Replacement};
 use crate::config::HostConfig;
@@ -34,7 +34,7 @@ macro_rules! fields {
                 Accepted(fields)
             }
 
-            /// The settings; `None` if one is missing or no number of its kind.
+            /// The settings; `None` if one is missing, or is not a number of its type.
             pub(in crate::slurm) fn host(&self) -> Option<HostConfig<'_>> {
                 Some(HostConfig {
                     $($number: self.0.get(stringify!($number))?.parse().ok()?,)*
@@ -58,7 +58,7 @@ fields! {
 const POLICY: &str = "policy";
 
 impl Accepted {
-    /// The text of the policy file; `None`: there was none.
+    /// The text of the policy file; `None` if the settings named no file.
     pub(in crate::slurm) fn policy(&self) -> Option<String> {
         let mut text = String::new();
         let mut chars = self.0.get(POLICY)?.chars();
@@ -72,7 +72,7 @@ impl Accepted {
         Some(text)
     }
 
-    /// What slurmctld has, and the text of its policy file.
+    /// slurmctld's settings, and the text of the policy file.
     pub(in crate::slurm) fn with(host: &HostConfig<'_>, policy: Option<&str>) -> Accepted {
         let mut accepted = Accepted::of(host);
         if let Some(text) = policy {
@@ -102,10 +102,10 @@ impl Accepted {
     }
 }
 
-/// Remembers these settings, unless they are remembered already. `wanted`: see [`files::replace`].
+/// Saves these settings, unless the file has them already. `wanted`: see [`files::replace`].
 ///
 /// # Errors
-/// Those of the file system, with the name of the file; what was remembered before stays.
+/// Those of the file system, with the name of the file; the previous file stays.
 pub(in crate::slurm) fn store(
     dir: &Path,
     accepted: &Accepted,
@@ -123,10 +123,10 @@ pub(in crate::slurm) fn store(
     files::replace(dir, &[file], wanted)
 }
 
-/// What was remembered.
+/// Reads the saved settings.
 ///
 /// # Errors
-/// No file, or one that is damaged.
+/// The file is missing or damaged.
 pub(in crate::slurm) fn load(dir: &Path) -> Result<Accepted, String> {
     let text = std::fs::read_to_string(dir.join(FILE))
         .map_err(|error| format!("{FILE} cannot be read: {error}"))?;

@@ -1,29 +1,29 @@
-//! Replacing files so that there is always a whole one of each.
+//! Replaces files so that a complete version of each always exists.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// A file that is to be replaced.
+/// A file to replace.
 pub(super) struct Replacement<'a> {
     pub(super) name: &'a str,
-    /// The name that the file of before is kept under, if there is one and the file system has
-    /// links.
+    /// Name under which the previous file is kept, if it exists and the file system has links.
     pub(super) old: Option<String>,
-    /// What it is to hold, one after the other.
+    /// The new contents, in this order.
     pub(super) pieces: &'a [&'a [u8]],
 }
 
-/// Puts new files in place of old ones: after this, or after any crash, each of them is either the
-/// old one or the new one, and on disk. They are replaced in this order, once all new ones are on
-/// disk. One sync a file, and one of the folder.
+/// Replaces files: afterwards, or after any crash, each of them is either the old or the new
+/// version, and on disk. They are replaced in this order, after all new versions are on disk. It
+/// syncs each file once, and the folder once.
 ///
-/// `wanted` is asked last, right before the first file is replaced: when it says no, nothing is.
+/// `wanted` is called right before the first file is replaced; if it returns false, no file is
+/// replaced.
 ///
 /// # Errors
-/// Those of the file system, with the name of the file; old files that were not replaced stay, and
-/// no other ones are left behind.
+/// Those of the file system, with the name of the file; files that were not replaced stay, and
+/// temporary files are removed.
 pub(super) fn replace(
     dir: &Path,
     files: &[Replacement<'_>],
@@ -50,7 +50,7 @@ fn try_replace(
         write(&temporary(dir, file), file.pieces).map_err(|error| named(file, error))?;
     }
     if !wanted() {
-        return Err("nobody waits for it any more".to_string());
+        return Err("save abandoned: the plugin has ended".to_string());
     }
     for file in files {
         let path = dir.join(file.name);
@@ -68,7 +68,8 @@ fn temporary(dir: &Path, file: &Replacement<'_>) -> PathBuf {
     dir.join(format!("{}.new", file.name))
 }
 
-/// Without the old file all is as well as without this function: not worth an error.
+/// Keeps the previous file under the name `old`, if possible. Nothing depends on it, so errors are
+/// ignored.
 fn keep(file: &Path, old: &Path) {
     if file.exists() {
         let _ = fs::remove_file(old);
@@ -76,7 +77,8 @@ fn keep(file: &Path, old: &Path) {
     }
 }
 
-/// A new file of the owner's alone, whatever had its name before: a link is not followed.
+/// Writes a new file that only its owner may read; replaces a link of this name instead of
+/// following it.
 fn write(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut file = OpenOptions::new()

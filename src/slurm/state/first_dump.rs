@@ -1,17 +1,18 @@
-//! The files that slurmctld does not start without, before it has written them.
+//! Files that slurmctld needs at its start, written before slurmctld first writes them.
 //!
-//! From 25.05 on, a slurmctld whose folder has seen a cluster before ends at its start where
-//! `assoc_usage` is not there, unless it is started with `-i`. It writes that file every five
-//! minutes, and at its end. So one that is killed within five minutes of its very first start stays
-//! down. The first pass closes this hole: where the files of usage are not there, it leaves some
-//! that hold no record.
+//! From 25.05 on, slurmctld does not start if `assoc_usage` is missing from a folder that a cluster
+//! has already used, unless it is started with `-i`. It writes that file every five minutes and at
+//! its end. So a slurmctld that is killed within five minutes of its very first start does not
+//! start again. The first pass prevents this: if the files of usage are missing, it writes files
+//! without records.
 //!
-//! slurmctld's own dump is not asked for: it holds its locks of associations until the disk is done.
-//! Here nobody waits, because no lock is held; nothing of slurmctld's is replaced, because a file is
-//! linked to its name only where that is free; every release reads it, because slurmctld itself
-//! writes such a file where it has no associations; and no usage is lost by it, because its time is
-//! 1970: our own state, which is on disk by then, is newer, and so is every dump that follows. Should
-//! ours be damaged, all ends of jobs that slurmctld remembers are charged again, as none is in it.
+//! It does not request slurmctld's own dump, which holds the association locks until the disk is
+//! done. Here no thread waits, because no lock is held. No file of slurmctld is replaced, because a
+//! file is linked to its name only if that name is free. Every release reads the file, because
+//! slurmctld itself writes such a file if it has no associations. No usage is lost, because the
+//! file's time is 1970: our own state, which is on disk by then, is newer, and so is every later
+//! dump. If our state is damaged, all ends of jobs that slurmctld remembers are charged again,
+//! because the file contains none of them.
 
 use super::usage_dump::{ASSOC_FILE, QOS_FILE};
 use std::fs::{self, File, OpenOptions};
@@ -19,18 +20,19 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Leaves files of usage where there are none. `protocol`: the version of Slurm's protocol, which
-/// they begin with. `wanted` is asked before each of them gets its name. True: some were left.
+/// Writes files of usage without records if they are missing. `protocol`: the version of Slurm's
+/// protocol, with which they begin. `wanted` is called before each of them gets its name; if it
+/// returns false, the file is not written. Returns true if it wrote a file.
 ///
 /// # Errors
-/// Those of the file system, with the name of the file; a file system without links among them.
+/// Those of the file system, with the name of the file; also if the file system has no links.
 pub(in crate::slurm) fn leave(
     dir: &Path,
     protocol: u16,
     wanted: &dyn Fn() -> bool,
 ) -> Result<bool, String> {
     let mut left = false;
-    // Where only the second is there, slurmctld starts.
+    // slurmctld also starts if only the second exists.
     for name in [QOS_FILE, ASSOC_FILE] {
         left |= leave_one(dir, name, protocol, wanted)
             .map_err(|error| format!("{}: {error}", dir.join(name).display()))?;
@@ -54,7 +56,7 @@ fn leave_one(dir: &Path, name: &str, protocol: u16, wanted: &dyn Fn() -> bool) -
         }
         match fs::hard_link(&fresh, &file) {
             Ok(()) => Ok(true),
-            // slurmctld was faster.
+            // slurmctld has written it in the meantime.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),
         }
@@ -63,7 +65,7 @@ fn leave_one(dir: &Path, name: &str, protocol: u16, wanted: &dyn Fn() -> bool) -
     linked
 }
 
-/// A version and a time: no record.
+/// Writes a version and a time, and no records.
 fn write(path: &Path, protocol: u16) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut file = OpenOptions::new()

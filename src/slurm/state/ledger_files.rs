@@ -1,12 +1,13 @@
 //! Files of ledgers: the plugin's own, and those of other sources.
 //!
-//! They have their names in [`crate::usage::window`]. The own ones are kept with the one before, and
-//! set aside where they are damaged, as the state file is.
+//! [`crate::usage::window`] defines their names. The plugin's own ones are kept together with their
+//! previous version, and are renamed if they are damaged, like the state file.
 
 use super::files::{self, Replacement};
 use super::times::old;
 use crate::usage::window::{
     History, MAX_OWN_BYTES, MAX_SOURCE_BYTES, OWN_FILE, QOS_FILE, ReadError, label_of_file,
+    source_file,
 };
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -14,21 +15,21 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The own ledgers as they were loaded.
+/// The plugin's own ledgers as loaded.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct OwnLedgers {
     pub(in crate::slurm) assocs: Option<History>,
     pub(in crate::slurm) qos: Option<History>,
-    /// For the administrator, as errors.
+    /// Messages for the administrator, logged as errors.
     pub(in crate::slurm) complaints: Vec<String>,
 }
 
-/// Has the plugin written a ledger here?
+/// Returns true if the plugin has written a ledger in this folder.
 pub(in crate::slurm) fn exists(dir: &Path) -> bool {
     dir.join(OWN_FILE).exists() || dir.join(old(OWN_FILE)).exists()
 }
 
-/// Reads the ledgers of this cluster. Never fails: what cannot be read is complained of.
+/// Reads the ledgers of this cluster. Never fails: files that cannot be read are in `complaints`.
 pub(in crate::slurm) fn load(dir: &Path, cluster: &str) -> OwnLedgers {
     let mut complaints = Vec::new();
     let [assocs, qos] =
@@ -53,20 +54,20 @@ fn load_one(
     };
     let aside = format!("{name}.damaged");
     let fate = match fs::rename(dir.join(name), dir.join(&aside)) {
-        Ok(()) => format!("it is now {aside}"),
-        Err(error) => format!("it cannot be set aside: {error}"),
+        Ok(()) => format!("renamed to {aside}"),
+        Err(error) => format!("cannot rename it: {error}"),
     };
     let before = read(dir, &old(name), cluster).ok().flatten();
     let instead = match &before {
-        Some(_) => format!("use is that of the pass before, from {}", old(name)),
-        None => "what was used before is not known".to_string(),
+        Some(_) => format!("using {} from the previous pass", old(name)),
+        None => "earlier use is unknown".to_string(),
     };
     complaints.push(format!("{name} is damaged ({damage}); {fate}; {instead}"));
     before
 }
 
-/// The ledger of the pass before, where it alone is left: a damaged one was set aside, and slurmctld
-/// ended before it had made a pass.
+/// The ledger of the previous pass, if only that file is left: a damaged one was renamed, and
+/// slurmctld ended before its next pass.
 fn load_before(
     dir: &Path,
     name: &str,
@@ -78,21 +79,20 @@ fn load_before(
         Ok(None) => None,
         Ok(history) => {
             complaints.push(format!(
-                "{name} is gone; use is that of the pass before, from {before}"
+                "{name} is missing; using {before} from the previous pass"
             ));
             history
         }
         Err(damage) => {
             complaints.push(format!(
-                "{name} is gone, and {before} is damaged ({damage}); what was used before is not \
-                 known"
+                "{name} is missing and {before} is damaged ({damage}); earlier use is unknown"
             ));
             None
         }
     }
 }
 
-/// `None`: there is no such file.
+/// Reads an own ledger; `None` if the file is missing.
 fn read(dir: &Path, name: &str, cluster: &str) -> Result<Option<History>, String> {
     let history = match read_file(&dir.join(name), MAX_OWN_BYTES) {
         Ok(history) => history,
@@ -106,12 +106,12 @@ fn read(dir: &Path, name: &str, cluster: &str) -> Result<Option<History>, String
         [source] if source.name == cluster => Ok(Some(history)),
         sources => {
             let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-            Err(format!("it is of {names:?}, not of {cluster:?}"))
+            Err(format!("it belongs to {names:?}, not to {cluster:?}"))
         }
     }
 }
 
-/// Reads a file of at most `most` bytes. A pipe does not keep us waiting.
+/// Reads a file of at most `most` bytes. Does not wait for a pipe.
 fn read_file(path: &Path, most: u64) -> Result<History, ReadError> {
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(libc::O_NONBLOCK);
@@ -119,12 +119,12 @@ fn read_file(path: &Path, most: u64) -> Result<History, ReadError> {
     let data = file.metadata()?;
     match data.is_file() {
         true => History::read(file, data.len(), most),
-        false => Err(io::Error::other("it is no regular file").into()),
+        false => Err(io::Error::other("not a regular file").into()),
     }
 }
 
-/// Writes the own ledgers, each replaced in one step; the ones before stay as `.old`. `wanted`: see
-/// [`files::replace`].
+/// Writes the own ledgers. Each is replaced in one step; the previous version stays as `.old`.
+/// `wanted`: see [`files::replace`].
 ///
 /// # Errors
 /// The first that occurred, with the name of the file. The old files stay.
@@ -147,7 +147,7 @@ pub(in crate::slurm) fn store(
     }
 }
 
-/// What tells one version of a file from the next.
+/// Identifies a version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     inode: u64,
@@ -155,36 +155,38 @@ struct Mark {
     changed: (i64, i64),
 }
 
-/// Files of other sources, as they come and go. Looked at by a thread that may wait for a disk.
+/// Files of other sources, which may appear, change and disappear. Read by a thread that may wait
+/// for a disk.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct Others {
-    /// Those that are there, by label.
+    /// Existing files, by label.
     known: HashMap<String, Mark>,
     news: News,
-    /// Use of other clusters counts.
+    /// True if use of other clusters counts.
     all_clusters: bool,
 }
 
-/// What has changed since it was taken last.
+/// Changes since the last call of [`Others::news`].
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct News {
-    /// New and changed ones.
+    /// New and changed histories.
     pub(in crate::slurm) changed: Vec<(String, History)>,
-    /// Labels of which there is none any more, or none that counts.
+    /// Labels whose file is gone, or does not count any more.
     pub(in crate::slurm) gone: Vec<String>,
-    /// For the administrator, as errors.
+    /// Messages for the administrator, logged as errors.
     pub(in crate::slurm) complaints: Vec<String>,
 }
 
 impl Others {
-    /// Looks into the folder. `all_clusters`: histories of other clusters than `cluster` count.
+    /// Looks for changes in the folder. `all_clusters`: histories of clusters other than `cluster`
+    /// count.
     pub(in crate::slurm) fn look(&mut self, dir: &Path, cluster: &str, all_clusters: bool) {
         if self.all_clusters != all_clusters {
             self.all_clusters = all_clusters;
             self.known.clear();
         }
         let Ok(entries) = fs::read_dir(dir) else {
-            // The disk is told of where something is saved.
+            // A failing disk is reported when state is saved.
             return;
         };
         let mut there = HashMap::new();
@@ -195,7 +197,7 @@ impl Others {
                 continue;
             };
             if !data.is_file() {
-                // A pipe would keep us waiting.
+                // Reading a pipe could block.
                 continue;
             }
             let mark = Mark {
@@ -239,7 +241,8 @@ impl Others {
                 }
             }
             Err(why) => self.news.complaints.push(format!(
-                "the history {label} is not taken: {why}; what it had before stays"
+                "history file {} not loaded: {why}; its previous version, if any, stays in use",
+                source_file(label).unwrap_or_default()
             )),
         }
     }
@@ -251,12 +254,12 @@ impl Others {
         }
     }
 
-    /// What has changed.
+    /// Takes the changes since the last call.
     pub(in crate::slurm) fn news(&mut self) -> News {
         std::mem::take(&mut self.news)
     }
 
-    /// All are news again: who had taken them has lost them.
+    /// Reports all files as new again, because the receiver has lost the histories.
     pub(in crate::slurm) fn forget(&mut self) {
         self.known.clear();
     }
@@ -266,11 +269,11 @@ impl Others {
 mod tests {
     use super::super::tests::Folder;
     use super::*;
-    use crate::usage::window::{Columns, LeafKey, RunId, source_file};
+    use crate::usage::window::{Columns, LeafKey, RunId};
 
     const NOW: i64 = 1_800_000_000;
 
-    /// A run of an hour, up to so many seconds after [`NOW`].
+    /// A run of an hour that ends `until` seconds after [`NOW`].
     fn history(cluster: &str, until: i64) -> History {
         let columns = Columns::new(["cpu"]).unwrap();
         let rate = columns.rate(1.0, 1.0, &[(0, 1)]).unwrap();
@@ -300,7 +303,7 @@ mod tests {
         assert_eq!(own.assocs, Some(history("hpc", 60)));
         assert_eq!(own.qos, Some(history("hpc", 60)));
         assert!(own.complaints.is_empty());
-        // What nobody wants any more replaces nothing.
+        // A save that is not wanted any more replaces nothing.
         let late = [(OWN_FILE, history("hpc", 120).save())];
         assert!(store(&folder.0, &late, &|| false).is_err());
         assert_eq!(load(&folder.0, "hpc").assocs, Some(history("hpc", 60)));
@@ -327,12 +330,12 @@ mod tests {
             };
             assert!(complaint.starts_with("priority_fairtree_ledger is damaged ("));
             assert!(
-                complaint.ends_with("from priority_fairtree_ledger.old"),
+                complaint.ends_with("; using priority_fairtree_ledger.old from the previous pass"),
                 "{complaint}"
             );
             assert!(folder.0.join(format!("{OWN_FILE}.damaged")).exists());
             assert!(!folder.0.join(OWN_FILE).exists());
-            // The next start, before any pass has written another.
+            // The next start, before a pass has written a new file.
             let again = load(&folder.0, "hpc");
             assert_eq!(again.assocs, Some(history("hpc", 0)), "{damage}");
             let [complaint] = &again.complaints[..] else {
@@ -340,8 +343,8 @@ mod tests {
             };
             assert_eq!(
                 complaint,
-                "priority_fairtree_ledger is gone; use is that of the pass before, from \
-                 priority_fairtree_ledger.old"
+                "priority_fairtree_ledger is missing; using priority_fairtree_ledger.old from the \
+                 previous pass"
             );
         }
     }
@@ -355,7 +358,7 @@ mod tests {
         folder.write("priority_fairtree_history-x.new", b"half");
         others.look(&folder.0, "hpc", false);
         assert!(others.news().changed.is_empty());
-        // Those of other clusters count only where they are asked for.
+        // Histories of other clusters count only if requested.
         others.look(&folder.0, "hpc", true);
         assert_eq!(
             others.news().changed,
@@ -367,7 +370,11 @@ mod tests {
         others.look(&folder.0, "hpc", true);
         let news = others.news();
         assert!(news.changed.is_empty() && news.gone.is_empty());
-        assert!(news.complaints[0].starts_with("the history two is not taken: it is damaged"));
+        assert!(
+            news.complaints[0].starts_with(
+                "history file priority_fairtree_history-two not loaded: it is damaged"
+            )
+        );
         folder.write(&file, &history("two", 600).save());
         others.look(&folder.0, "hpc", true);
         assert_eq!(others.news().changed.len(), 1);
@@ -381,7 +388,7 @@ mod tests {
         assert_eq!(news.gone, ["two"]);
     }
 
-    /// Sparse files: to read them would take their length of memory.
+    /// Sparse files: reading them would take as much memory as they are long.
     #[test]
     fn long_files_are_not_read() {
         let folder = Folder::new("ledger-long");
@@ -403,13 +410,16 @@ mod tests {
             assert_eq!(
                 others.news().complaints,
                 [format!(
-                    "the history x is not taken: {why}; what it had before stays"
+                    "history file priority_fairtree_history-x not loaded: {why}; its previous version, \
+                     if any, stays in use"
                 )]
             );
         }
         let long = fs::File::create(folder.0.join(OWN_FILE)).unwrap();
         long.set_len(5 << 30).unwrap();
         let own = load(&folder.0, "hpc");
-        assert!(own.complaints[0].contains("is damaged (longer than 4294967296 bytes); it is now"));
+        assert!(
+            own.complaints[0].contains("is damaged (longer than 4294967296 bytes); renamed to")
+        );
     }
 }

@@ -1,10 +1,10 @@
-//! What the last slurmctld left, and which of it counts.
+//! Loads the files that the last slurmctld left, and decides which of them count.
 //!
-//! Our file has a checksum, Slurm's have none. So where ours is whole, its times and its usage
-//! count, unless another plugin has made passes since. That one leaves the times of the pass
-//! before as `priority_last_decay_ran.old`, and so do we: whichever plugin wrote last, the two files tell
-//! of the last two passes. Where ours is damaged, the one of the pass before takes its place: jobs
-//! are then charged from that pass on, and nothing is lost.
+//! Our file has a checksum, Slurm's files do not. So if ours is intact, its times and its usage
+//! count, unless another plugin has made passes since. Both that plugin and ours keep the times of
+//! the previous pass as `priority_last_decay_ran.old`: whichever plugin wrote last, the two files
+//! have the times of the last two passes. If ours is damaged, the file of the previous pass
+//! replaces it: jobs are then charged from that pass on, and nothing is lost.
 
 use super::order_state::OrderState;
 use super::state_file::State;
@@ -15,35 +15,36 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// What was loaded at start.
+/// State as loaded at start.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct Loaded {
     pub(in crate::slurm) last_ran: Option<i64>,
     pub(in crate::slurm) last_reset: Option<i64>,
-    /// Usage to put back in place of what slurmctld loaded.
+    /// Usage that replaces the usage that slurmctld loaded.
     pub(in crate::slurm) saved: Option<State>,
-    /// When the usage that counts was written down: the state's or that of slurmctld's dump.
-    /// What was charged later is not in it.
+    /// When the usage that counts was written: the time of our state or of slurmctld's dump.
+    /// It does not contain later charges.
     pub(in crate::slurm) usage_as_of: Option<i64>,
     /// Our file on disk says that no pass changes usage before this time: see [`State::next_pass`].
     pub(in crate::slurm) next_pass: Option<i64>,
-    /// What an order remembers, by our file, whether its usage counts or not.
+    /// Data that an order keeps, from our file, even if the usage of that file does not count.
     pub(in crate::slurm) order: OrderState,
-    /// For the administrator, as errors.
+    /// Messages for the administrator, logged as errors.
     pub(in crate::slurm) complaints: Vec<String>,
-    /// For the curious.
+    /// Messages of a lower level.
     pub(in crate::slurm) notes: Vec<String>,
 }
 
-/// Times of the last pass and of the one before, by Slurm's files.
+/// Times of the last two passes, from Slurm's files.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passes {
     last: Option<Times>,
     before: Option<Times>,
 }
 
-/// Reads what the last slurmctld left. Never fails: what cannot be read is complained of.
-/// Without `own`, our file is left alone and Slurm's count, as for the stock plugin.
+/// Reads the files that the last slurmctld left. Never fails: files that cannot be read are in
+/// `complaints`. Without `own`, our file is not read and Slurm's files count, as for the stock
+/// plugin.
 pub(in crate::slurm) fn load(dir: &Path, own: bool) -> Loaded {
     let mut loaded = Loaded::default();
     let passes = load_passes(dir, &mut loaded);
@@ -61,8 +62,8 @@ pub(in crate::slurm) fn load(dir: &Path, own: bool) -> Loaded {
     let (own_times, state) = found.flatten().unzip();
     let state: Option<State> = state.flatten();
     let instead = match &state {
-        Some(_) => format!("usage is taken from {OWN_FILE}"),
-        None => "usage is what slurmctld could read".to_string(),
+        Some(_) => format!("using {OWN_FILE}"),
+        None => "using the usage that slurmctld could read".to_string(),
     };
     let lines = damages.iter().map(|damage| format!("{damage}; {instead}"));
     loaded.complaints.extend(lines);
@@ -81,7 +82,7 @@ pub(in crate::slurm) fn load(dir: &Path, own: bool) -> Loaded {
 fn load_passes(dir: &Path, loaded: &mut Loaded) -> Passes {
     let last = load_times(dir, SLURM_FILE, loaded);
     let mut unsaid = Loaded::default();
-    // The stock plugin has an instant without the file; that before it says what was.
+    // The stock plugin leaves a moment without this file; the previous file then has the times.
     let complained = if last.is_none() { loaded } else { &mut unsaid };
     let before = load_times(dir, &old(SLURM_FILE), complained);
     Passes { last, before }
@@ -93,7 +94,7 @@ fn load_times(dir: &Path, name: &str, loaded: &mut Loaded) -> Option<Times> {
             let times = Times::decode(&bytes);
             if times.is_none() {
                 loaded.complaints.push(format!(
-                    "{name} has {} bytes instead of 16: the time of the last pass is not known from it",
+                    "{name} has {} bytes instead of 16: cannot read the time of the last pass from it",
                     bytes.len()
                 ));
             }
@@ -112,9 +113,9 @@ fn load_times(dir: &Path, name: &str, loaded: &mut Loaded) -> Option<Times> {
     }
 }
 
-/// The times of our file, or of the one of the pass before where it is damaged, if they count: of
-/// Slurm's files one may be behind. And the usage in it, unless that of slurmctld's is newer.
-/// `dump`: when slurmctld wrote its own files; `None` where they are none or damaged.
+/// The times of our file, or of the previous one if ours is damaged, if they count: Slurm's file of
+/// the times may be one pass older. And the usage in it, unless slurmctld's own is newer.
+/// `dump`: when slurmctld wrote its own files; `None` if they are missing or damaged.
 fn load_own(
     dir: &Path,
     passes: Passes,
@@ -137,8 +138,8 @@ fn load_own(
     };
     let aside = format!("{OWN_FILE}.damaged");
     let fate = match fs::rename(dir.join(OWN_FILE), dir.join(&aside)) {
-        Ok(()) => format!("it is now {aside}"),
-        Err(error) => format!("it cannot be set aside: {error}"),
+        Ok(()) => format!("renamed to {aside}"),
+        Err(error) => format!("cannot rename it: {error}"),
     };
     let before = read_own(dir, &old(OWN_FILE)).and_then(Result::ok);
     if let Some(state) = &before {
@@ -147,8 +148,8 @@ fn load_own(
     let before =
         before.filter(|state| !is_superseded(state, passes) && is_newer(dir, state, dump, loaded));
     let instead = match &before {
-        Some(_) => format!("usage is that of the pass before, from {}", old(OWN_FILE)),
-        None => "usage is what slurmctld saved".to_string(),
+        Some(_) => format!("using {} from the previous pass", old(OWN_FILE)),
+        None => "using the usage that slurmctld saved".to_string(),
     };
     loaded.complaints.push(format!(
         "{OWN_FILE} is damaged ({damage}); {fate}; {instead}"
@@ -156,7 +157,7 @@ fn load_own(
     before.map(|state| (state.times(), Some(state)))
 }
 
-/// `None`: there is no such file.
+/// Reads a file of ours; `None` if it is missing.
 fn read_own(dir: &Path, name: &str) -> Option<Result<State, String>> {
     match fs::read(dir.join(name)) {
         Ok(bytes) => Some(State::decode(&bytes).map_err(|damage| damage.to_string())),
@@ -165,13 +166,13 @@ fn read_own(dir: &Path, name: &str) -> Option<Result<State, String>> {
     }
 }
 
-/// Is this the state of the last pass? If no other plugin can have made one since, it is, whatever
-/// Slurm's file says.
+/// Returns true if this is the state of the last pass. It is if no other plugin can have made a
+/// pass since, even if Slurm's file has other times.
 fn belongs(state: &State, passes: Passes, loaded: &mut Loaded) -> bool {
     let Some(last) = passes.last else {
         return true;
     };
-    // Ours is written before Slurm's file: after a crash between the two, Slurm's is one behind.
+    // Ours is written before Slurm's file: after a crash in between, Slurm's is one pass older.
     let is_behind = last.last_ran == state.previous_ran && last.last_ran != state.last_ran;
     if last == state.times() || is_behind {
         return true;
@@ -181,26 +182,26 @@ fn belongs(state: &State, passes: Passes, loaded: &mut Loaded) -> bool {
         .is_some_and(|before| before.last_ran >= state.last_ran)
     {
         loaded.notes.push(format!(
-            "{OWN_FILE} is not of the last pass: usage is what slurmctld saved"
+            "{OWN_FILE} is older than the last pass: using the usage that slurmctld saved"
         ));
         return false;
     }
     loaded.complaints.push(format!(
-        "{SLURM_FILE} is damaged: by it the last pass was at {} and the last reset at {}, by {OWN_FILE}, \
-         which counts, at {} and {}",
+        "{SLURM_FILE} is damaged (last pass {}, last reset {}); using {OWN_FILE} (last pass {}, \
+         last reset {})",
         last.last_ran, last.last_reset, state.last_ran, state.last_reset
     ));
     true
 }
 
-/// Has another plugin made a pass since the one after this state?
+/// Returns true if another plugin has made a pass later than the one that followed this state.
 fn is_superseded(state: &State, passes: Passes) -> bool {
     passes
         .before
         .is_some_and(|before| before.last_ran > state.last_ran)
 }
 
-/// Is it newer than slurmctld's own files?
+/// Returns true if the state is newer than slurmctld's own files.
 fn is_newer(dir: &Path, state: &State, dump: Option<DumpTime>, loaded: &mut Loaded) -> bool {
     let Some(dumped_at) = dump.map(|dump| dump.written) else {
         return true;
@@ -215,13 +216,14 @@ fn is_newer(dir: &Path, state: &State, dump: Option<DumpTime>, loaded: &mut Load
     };
     if !newer {
         loaded.notes.push(format!(
-            "{DUMP_FILE} is newer than {OWN_FILE}: usage is what slurmctld saved"
+            "{DUMP_FILE} is newer than {OWN_FILE}: using the usage that slurmctld saved"
         ));
     }
     newer
 }
 
-/// Two files that were written in the same second have times that are close to each other.
+/// Returns true if the dump's file is so much later than ours that both cannot have been written in
+/// the same second: the dump was touched since.
 fn was_touched_later(own: SystemTime, dump: SystemTime) -> bool {
     const CLOSE: Duration = Duration::from_secs(5);
     dump.duration_since(own).is_ok_and(|apart| apart > CLOSE)

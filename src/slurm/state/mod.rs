@@ -1,30 +1,30 @@
 //! Files in `StateSaveLocation` that outlive slurmctld.
 //!
-//! | file | whose | what |
+//! | file | owner | contents |
 //! |---|---|---|
-//! | `priority_last_decay_ran` | Slurm's: `priority/multifactor` reads and writes it, too | times of the last pass and the last reset |
+//! | `priority_last_decay_ran` | Slurm's: `priority/multifactor` also reads and writes it | times of the last pass and the last reset |
 //! | `priority_fairtree_state` | ours | the same, and all usage at that pass, to the last bit |
-//! | both with `.old` | | those of the pass before |
-//! | `priority_fairtree_settings` | ours | the settings that were last accepted: see [`accepted_settings`] |
-//! | `priority_fairtree_ledger`, `priority_fairtree_ledger_qos` | ours | what was used when: see [`crate::usage::window`] |
-//! | `priority_fairtree_history-LABEL` | others', read only | the same of other sources |
+//! | both with `.old` | | the same of the previous pass |
+//! | `priority_fairtree_settings` | ours | the last accepted settings: see [`accepted_settings`] |
+//! | `priority_fairtree_ledger`, `priority_fairtree_ledger_qos` | ours | use over time: see [`crate::usage::window`] |
+//! | `priority_fairtree_history-LABEL` | others', read only | the same from other sources |
 //! | `assoc_usage`, `qos_usage` | slurmctld's, read only | usage at the last dump, every few minutes and at shutdown |
 //!
-//! slurmctld's dump and the time of the last pass are not written together, so that after a crash
-//! they may not belong to each other: usage of a period is lost, or charged again. Our file holds
-//! both. At start it is taken if it belongs to the last pass, unless the dump is newer and surely of
-//! the same pass; after another plugin has made passes it is not.
+//! slurmctld does not write its dump together with the time of the last pass. After a crash they
+//! may not belong to the same pass: usage of a period is lost, or charged again. Our file contains
+//! both. At start it is used if it belongs to the last pass, unless the dump is newer and certainly
+//! of the same pass. It is not used if another plugin has made passes since.
 //!
-//! A pass does not wait for the disk: its usage is written by a thread of its own (see [`saver`]), and
-//! slurmctld may dump usage before that is done. So our file says until when no other pass changes
-//! usage (`next_pass`). What was dumped before that time is of its pass. A dump of a later time may
-//! be of a pass whose file did not get to the disk: then it does not count, and jobs are charged from
-//! the pass of our file on. That file was on disk before the next pass, or, where the disk was too
-//! slow, the one before it still says of an earlier time that it is the last that is known of. A
-//! pass that comes earlier than announced, after a start or a step of the clock, writes that down
-//! first ([`advance_next_pass`]).
+//! A pass does not wait for the disk: a separate thread writes its usage (see [`saver`]), and
+//! slurmctld may dump usage before that is done. So our file has the time before which no other
+//! pass changes usage (`next_pass`). A dump before that time is of the pass of our file. A later
+//! dump may be of a pass whose file did not get to the disk: then it does not count, and jobs are
+//! charged from the pass of our file on. That file was on disk before the next pass; if the disk
+//! was too slow, the previous file is still there, with an earlier `next_pass`. A pass that comes
+//! earlier than announced, after a start or a step of the clock, first writes its own time as
+//! `next_pass` ([`advance_next_pass`]).
 //!
-//! A damaged file of ours is set aside, and the one of the pass before counts (see `load`).
+//! A damaged file of ours is renamed, and the file of the previous pass counts (see `load`).
 
 pub(super) mod accepted_settings;
 mod files;
@@ -66,7 +66,7 @@ pub(super) use state_file::State;
 #[cfg(feature = "slurm")]
 pub(super) use stored_usage::{Saved, StoredUsage, saving};
 #[cfg(feature = "slurm")]
-pub(super) use times::{OWN_FILE, Times};
+pub(super) use times::Times;
 
 #[cfg(test)]
 mod tests;

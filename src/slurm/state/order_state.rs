@@ -1,23 +1,23 @@
-//! What `order=` remembers over a restart, as a part of `priority_fairtree_state`.
+//! Data that `order=` keeps over a restart, as a part of `priority_fairtree_state`.
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
-//! | 4 | number of jobs, and for each: its number (4), when it was first submitted (8); ascending by number |
-//! | 4 | number of associations, and for each: its id (4), the seconds of its last run (4), those of the run before (4, all bits: none); ascending by id |
+//! | 4 | number of jobs, and for each: its number (4), the time of its first submission (8); ascending by number |
+//! | 4 | number of associations, and for each: its id (4), the seconds of its last run (4), those of the previous run (4; all bits set if there was only one run); ascending by id |
 
 use crate::usage::{LastRuns, RunTimes};
 use std::sync::Arc;
 
-/// A job, and when it was first submitted: seconds since 1970.
+/// A job, and the time of its first submission: seconds since 1970.
 pub(in crate::slurm) type FirstSubmit = (u32, i64);
 
-/// What `order=` remembers.
+/// Data that `order=` keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::slurm) struct OrderState {
-    /// When jobs were first submitted, ascending by their number. There are those of which
-    /// slurmctld's own records do not tell it, or will not once they are requeued.
+    /// Times of first submissions, ascending by the number of the job. Only of jobs for which
+    /// slurmctld's own records do not have that time, or will not have it after a requeue.
     pub(in crate::slurm) submits: Vec<FirstSubmit>,
-    /// How long the last runs took, under `expect=history`.
+    /// Lengths of the last runs, under `expect=history`.
     pub(in crate::slurm) run_times: Arc<RunTimes>,
 }
 
@@ -43,13 +43,13 @@ impl OrderState {
     }
 }
 
-/// `rows` as they are, if these ascend without repetition.
+/// `rows` unchanged, if their numbers ascend without repetition.
 pub(super) fn ascending<T>(rows: Vec<(u32, T)>) -> Option<Vec<(u32, T)>> {
     let ascend = rows.windows(2).all(|pair| pair[0].0 < pair[1].0);
     ascend.then_some(rows)
 }
 
-/// The last runs that were written as these two numbers.
+/// The last runs, from the two numbers of the file.
 pub(super) fn last_runs(last: u32, before: u32) -> LastRuns {
     LastRuns {
         last,

@@ -1,4 +1,4 @@
-//! Writing the files of a pass.
+//! Writes the files of a pass.
 
 use super::files::{self, Replacement};
 use super::state_file::{Image, RecordWriter, State};
@@ -8,8 +8,8 @@ use super::times::{OWN_FILE, SLURM_FILE, old};
 use std::fs;
 use std::path::Path;
 
-/// Writes both files: each is replaced in one step, ours first, once both new ones are on disk. The
-/// old ones stay as `.old`. `wanted`: see [`files::replace`].
+/// Writes both files. Each is replaced in one step, ours first, after both new ones are on disk.
+/// The previous ones stay as `.old`. `wanted`: see [`files::replace`].
 ///
 /// # Errors
 /// The first that occurred, with the name of the file. The old files stay.
@@ -32,7 +32,7 @@ pub(in crate::slurm) fn store(
     files::replace(dir, &[own, slurms], wanted)
 }
 
-/// Writes Slurm's file alone.
+/// Writes only Slurm's file.
 ///
 /// # Errors
 /// As [`store`].
@@ -51,14 +51,15 @@ pub(in crate::slurm) fn store_times(
     files::replace(dir, &[slurms], wanted)
 }
 
-/// The old one is to tell of another pass.
+/// The name under which the previous file is kept; `None` if it has the same times, because the
+/// `.old` file must be of a different pass.
 fn old_times(dir: &Path, times: &[u8]) -> Option<String> {
     let same = fs::read(dir.join(SLURM_FILE)).is_ok_and(|found| found == times);
     (!same).then(|| old(SLURM_FILE))
 }
 
-/// Writes into our file that the next pass may be at `next_pass` already, if it says later. Usage
-/// and times stay as they are. Does nothing where there is no such file, or a damaged one.
+/// Lowers `next_pass` in our file, if it is later there. Usage and other times do not change. Does
+/// nothing if the file is missing or damaged.
 ///
 /// # Errors
 /// As [`store`].

@@ -1,15 +1,15 @@
 //! Log lines about state that cannot be saved.
 //!
-//! Passes come every few seconds, and a disk may stay full for weeks: a line per pass would bury
-//! everything else in the log, and fill what is left of the disk. So there is one line when it
-//! begins, one every hour with the count, and one when it is over.
+//! Passes come every few seconds, and a disk may stay full for weeks: a line per pass would hide
+//! everything else in the log, and fill the rest of the disk. So one line is logged at the first
+//! failure, one every hour with the number of passes, and one at the first success.
 
 use std::time::Duration;
 
-/// Time between two lines about the same trouble.
+/// Time between two lines about the same failure.
 const AGAIN: Duration = Duration::from_secs(3600);
 
-/// Remembers since when saving has failed.
+/// Keeps the time since which saving has failed.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct SaveAlerts(Option<Trouble>);
 
@@ -29,8 +29,8 @@ pub(in crate::slurm) enum Line {
 }
 
 impl SaveAlerts {
-    /// What there is to say of a pass whose state was saved or not, at a moment of a clock that
-    /// never steps.
+    /// The line for a pass whose state was or was not saved, if there is one. `now`: time of a
+    /// monotonic clock.
     pub(in crate::slurm) fn pass(
         &mut self,
         stored: Result<(), String>,
@@ -50,8 +50,8 @@ impl SaveAlerts {
                 passes: 1,
             });
             return Some(format!(
-                "state is not saved: {error}; usage goes on in memory, what was saved last stays \
-                 on disk, and every pass tries again"
+                "cannot save state: {error}; usage continues in memory, the last save stays on disk, \
+                 and every pass tries again"
             ));
         };
         trouble.passes += 1;
@@ -68,7 +68,10 @@ impl SaveAlerts {
 
 impl Trouble {
     fn end(&self, now: Duration) -> String {
-        format!("state is saved again, after {} without", self.length(now))
+        format!(
+            "state is saved again; it was not saved for {}",
+            self.length(now)
+        )
     }
 
     fn length(&self, now: Duration) -> String {
@@ -107,8 +110,8 @@ mod tests {
         let what = "/state/x: No space left on device (os error 28)";
         let begin = || {
             Line::Error(format!(
-                "state is not saved: {what}; usage goes on in memory, what was saved last stays on \
-                 disk, and every pass tries again"
+                "cannot save state: {what}; usage continues in memory, the last save stays on disk, \
+                 and every pass tries again"
             ))
         };
         let still = |length: &str| {
@@ -116,8 +119,11 @@ mod tests {
                 "state has not been saved for {length}: {what}; every pass tries again"
             ))
         };
-        let end =
-            |length: &str| Line::Info(format!("state is saved again, after {length} without"));
+        let end = |length: &str| {
+            Line::Info(format!(
+                "state is saved again; it was not saved for {length}"
+            ))
+        };
         assert_eq!(
             logged,
             [

@@ -1,40 +1,41 @@
-//! The thread that writes to disk, so that no other thread has to wait for a disk that is slow or hangs.
+//! The thread that writes to disk, so that no other thread waits for a disk that is slow or hangs.
 //!
-//! A thread that has something to save hands it over and waits for [`BOUND`] at most. What is handed over
-//! while the thread is still at work waits; if more comes, only the last counts. When the plugin ends
-//! while the disk hangs, the thread is left alone: it owns all that it uses, its code stays in memory
-//! (the plugin is never unmapped), and it replaces no file any more.
+//! A thread that has something to save hands over a job and waits for [`BOUND`] at most. A job that
+//! is handed over while the saver is still at work is queued; a later one replaces it in the queue.
+//! If the plugin ends while the disk hangs, the saver's thread is not joined: it owns all data that
+//! it uses, its code stays in memory (the plugin is never unmapped), and it replaces no more files.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long a thread waits for the disk.
+/// Longest time for which a thread waits for the disk.
 pub(in crate::slurm) const BOUND: Duration = Duration::from_secs(5);
 
-/// What is to be done. Its argument says whether it is still wanted; asked right before files are
-/// replaced.
+/// Work for the saver. Its argument returns false if the work is not wanted any more; it is called
+/// right before files are replaced.
 pub(in crate::slurm) type Job = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<(), String> + Send>;
 
-/// What has become of a job that was handed over.
+/// Result of handing over a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::slurm) enum Saved {
-    /// It is done.
+    /// The job is done.
     OnDisk,
-    /// It is not done yet, and goes on: whoever ends the plugin waits for it, and hears how it ends.
+    /// The job is not done yet and continues: [`Saver::finish`] waits for it and returns its
+    /// result.
     LeftToTheEnd,
 }
 
 fn late() -> Result<(), String> {
-    Err(format!("not on disk after {} s", BOUND.as_secs()))
+    Err(format!("save not complete after {} s", BOUND.as_secs()))
 }
 
-/// Held while files are written: slurmctld may end the plugin and restart it in one process, and
-/// a thread that was left alone must be done before another one writes the same files.
+/// Held while files are written: slurmctld may end the plugin and restart it in one process, and a
+/// thread that was not joined must be done before the next one writes the same files.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Hands jobs to a thread of its own.
+/// Hands jobs to a separate thread.
 #[derive(Default)]
 pub(in crate::slurm) struct Saver {
     desk: Arc<Desk>,
@@ -49,34 +50,36 @@ struct Desk {
 
 #[derive(Default)]
 struct Work {
-    /// Not begun yet, with its number.
+    /// The queued job, not started yet, with its number.
     waiting: Option<(u64, Job)>,
     /// The thread is at work.
     busy: bool,
-    /// How many jobs were handed over: the number of the last one.
+    /// Number of jobs handed over, which is the number of the last one.
     handed: u64,
-    /// The number of the last job that is done, and how it ended.
+    /// The number of the last job that is done.
     done: u64,
+    /// Its result.
     ended: Option<Result<(), String>>,
-    /// Passes wait no more: the plugin is about to end.
+    /// Passes do not wait any more: the plugin is about to end.
     ending: bool,
-    /// Some job was [left](Saved::LeftToTheEnd).
+    /// A job was [left to the end](Saved::LeftToTheEnd).
     left: bool,
-    /// The thread is to end.
+    /// The thread must end.
     over: bool,
 }
 
 impl Saver {
-    /// Hands a job over and waits until it is done; not at all while the disk is still busy with
-    /// another one, which was waited for, and no longer once the plugin is about to end.
+    /// Hands a job over and waits until it is done. Does not wait while an earlier job is still
+    /// being written, because a thread has already waited for that one, and stops waiting when the
+    /// plugin is about to end.
     ///
     /// # Errors
-    /// What the job ends with, or that it is not done within the bound. It goes on then.
+    /// The job's error, or that it is not done within the bound; it continues in this case.
     pub(in crate::slurm) fn save(&self, job: Job) -> Result<Saved, String> {
         let (number, was_busy) = self.hand_over(job)?;
         let mut work = self.desk.work.lock();
         if was_busy && !work.ending {
-            return Err("the disk is still busy with what was to be saved before".to_string());
+            return Err("the previous save is still being written".to_string());
         }
         let done = self.wait(&mut work, number, BOUND, |work| work.ending);
         if done.is_none() && work.ending {
@@ -86,14 +89,15 @@ impl Saver {
         done.unwrap_or_else(late).map(|()| Saved::OnDisk)
     }
 
-    /// From now on no thread waits in [`Saver::save`].
+    /// Ends all waiting in [`Saver::save`], now and later.
     pub(in crate::slurm) fn wait_no_more(&self) {
         self.desk.work.lock().ending = true;
         self.desk.changed.notify_all();
     }
 
-    /// Hands the last job over, if there is one more, waits until all is done, for `bound` at most, and ends the thread, or
-    /// leaves it alone if it is still at work: then nothing is replaced any more.
+    /// Hands over the last job, if there is one, waits until all jobs are done, for `bound` at
+    /// most, and ends the thread. If the thread is still at work, it is not joined, and replaces no
+    /// more files.
     ///
     /// # Errors
     /// As [`Saver::save`].
@@ -103,7 +107,7 @@ impl Saver {
         let mut work = self.desk.work.lock();
         let last = work.handed;
         let done = self.wait(&mut work, last, bound, |_| false);
-        // What else went wrong before has been told.
+        // Earlier errors have been reported.
         let tells = has_job || work.left;
         let saved = match done.unwrap_or_else(late) {
             Err(error) if tells => Err(error),
@@ -122,10 +126,10 @@ impl Saver {
         handed.and(saved)
     }
 
-    /// The job's number, and whether another one was there before.
+    /// Queues a job. Returns its number, and true if an earlier job is not done yet.
     fn hand_over(&self, job: Job) -> Result<(u64, bool), String> {
         self.start()
-            .map_err(|error| format!("no thread to save with: {error}"))?;
+            .map_err(|error| format!("cannot start the thread that saves: {error}"))?;
         let mut work = self.desk.work.lock();
         let was_busy = work.busy || work.waiting.is_some();
         work.handed += 1;
@@ -148,7 +152,8 @@ impl Saver {
         Ok(())
     }
 
-    /// Waits for a job, for `bound` at most and until it is `enough`: what it ended with, `None` before.
+    /// Waits for a job, for `bound` at most or until `enough` returns true. Returns the job's
+    /// result; `None` if it is not done.
     fn wait(
         &self,
         work: &mut MutexGuard<'_, Work>,
@@ -202,10 +207,11 @@ mod tests {
 
     const SHORT: Duration = Duration::from_millis(20);
 
-    /// These tests have jobs that hang, and jobs of all savers are done one at a time.
+    /// Held by each test: these tests have jobs that hang, and jobs of all savers run one at a
+    /// time.
     static ALONE: Mutex<()> = Mutex::new(());
 
-    /// A job that hangs until it is told to go on; then it notes its number if it is wanted.
+    /// A job that hangs until it may continue; then it records its number if it is still wanted.
     fn hanging(go_on: Receiver<()>, saved: &Arc<AtomicU32>, number: u32) -> Job {
         let saved = Arc::clone(saved);
         Box::new(move |wanted| {
@@ -260,7 +266,7 @@ mod tests {
         wait_until_busy(&saver);
         for number in 2..=4 {
             let told = saver.save(note(&saved, number)).unwrap_err();
-            assert!(told.contains("busy"), "{told}");
+            assert!(told.contains("still being written"), "{told}");
         }
         assert_eq!(saved.load(Ordering::SeqCst), 0);
         disk.send(()).unwrap();
@@ -282,8 +288,8 @@ mod tests {
         let desk = Arc::clone(&saver.desk);
         wait_until_busy(&saver);
         let told = saver.finish(Some(note(&saved, 2)), SHORT).unwrap_err();
-        assert!(told.contains("not on disk"), "{told}");
-        // One that comes afterwards, in the same process, waits for the one that was left alone.
+        assert!(told.contains("save not complete"), "{told}");
+        // A later saver in the same process waits for the thread that was not joined.
         let next = Saver::default();
         next.hand_over(note(&saved, 3)).unwrap();
         disk.send(()).unwrap();

@@ -1,4 +1,4 @@
-//! slurm.conf's settings, checked.
+//! Checked settings of slurm.conf.
 
 use super::accepted_settings::{self, Accepted};
 use super::quirks::Quirks;
@@ -15,46 +15,46 @@ pub(in crate::slurm) const RELEASE: Release = Release::new(
     (SLURM_VERSION_NUMBER & 0xff) as u8,
 );
 
-/// What a pass and the hooks go by.
+/// Settings that a pass and the hooks use.
 #[derive(Clone, Debug)]
 pub(in crate::slurm) struct Settings {
     pub(in crate::slurm) config: Config,
-    /// Those of `config.compat`.
+    /// The quirks of `config.compat`.
     pub(in crate::slurm) quirks: Quirks,
-    /// `PriorityFlags` as slurmctld's own functions take them.
+    /// `PriorityFlags` in the form that slurmctld's own functions take.
     pub(in crate::slurm) flags: u32,
     /// `StateSaveLocation`.
     pub(in crate::slurm) state_dir: PathBuf,
     /// `ClusterName`.
     pub(in crate::slurm) cluster: String,
-    /// `MinJobAge`: how long slurmctld remembers ended jobs, 0 for ever.
+    /// `MinJobAge`: seconds for which slurmctld keeps ended jobs; 0: for ever.
     pub(in crate::slurm) min_job_age_secs: u32,
-    /// Does slurmctld account through slurmdbd? Without it there is no usage to speak of.
+    /// True if slurmctld uses slurmdbd. Without it, no usage is known.
     pub(in crate::slurm) has_slurmdbd: bool,
 }
 
 /// Settings at start.
 pub(in crate::slurm) struct AtStart {
     pub(in crate::slurm) settings: Settings,
-    /// Why they are not slurmctld's of now.
+    /// Why slurmctld's current settings are not used; `None` if they are.
     pub(in crate::slurm) refused: Option<String>,
-    /// To be kept for the next reconfigure, where that is a start.
+    /// Settings to save for the next reconfigure, if this release restarts slurmctld for it.
     pub(in crate::slurm) accepted: Option<Accepted>,
 }
 
 impl Settings {
-    /// What slurmctld has. `lock`: take the configuration read lock, because the caller came
-    /// without locks.
+    /// slurmctld's settings. `lock`: take the configuration read lock, because the caller holds no
+    /// locks.
     ///
     /// # Errors
-    /// A setting that is refused, by name.
+    /// A refused setting, by name.
     pub(in crate::slurm) fn read(lock: bool) -> Result<Settings, String> {
         let host = host::settings(lock);
         Settings::of(&host.config(), &host, read_policy)
     }
 
-    /// At start: what slurmctld has. If that is refused and a reconfigure has started slurmctld
-    /// again, what was accepted before: nothing of ours ends a slurmctld that runs.
+    /// slurmctld's settings at start. If they are refused and a reconfigure has restarted
+    /// slurmctld, the previously accepted ones: the plugin never ends a running slurmctld.
     ///
     /// # Errors
     /// As [`Settings::read`].
@@ -83,14 +83,16 @@ impl Settings {
             Err(error) => Err(error.clone()),
         };
         let policy = accepted.as_ref().ok().and_then(Accepted::policy);
-        let read = |path: &str| policy.ok_or(format!("{path} is not remembered"));
+        let read = |path: &str| policy.ok_or(format!("no accepted version of {path} is saved"));
         let before = before.and_then(|before| Settings::of(&before, &host, read));
         let (settings, refused) = match before {
-            Ok(settings) => (settings, format!("{refused}; the old settings stay")),
+            Ok(settings) => (settings, format!("{refused}; keeping the old settings")),
             Err(why) => {
                 let settings = Settings::of(&without_texts(&host), &host, read_policy)?;
-                let why =
-                    format!("{refused}; the old settings are not known ({why}): it is left out");
+                let why = format!(
+                    "{refused}; cannot use the old settings ({why}): PriorityParameters and \
+                     PriorityWeightTRES are ignored"
+                );
                 (settings, why)
             }
         };
@@ -101,7 +103,7 @@ impl Settings {
         })
     }
 
-    /// `read`: the text of the policy file, by its path.
+    /// Checks settings. `read` returns the text of the policy file, given its path.
     fn of(
         config: &HostConfig<'_>,
         host: &HostSettings,
@@ -123,8 +125,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Names in PriorityWeightTRES that slurmctld does not know. Without a list of TRES
-    /// (slurmctld has not heard from its database yet) nothing can be said.
+    /// Refuses names in PriorityWeightTRES that slurmctld does not know. Accepts all if slurmctld
+    /// has no list of TRES yet, because its database has not answered.
     fn check_tres(&self) -> Result<(), String> {
         if !self.weighs_tres() {
             return Ok(());
@@ -141,8 +143,8 @@ impl Settings {
         }
     }
 
-    /// Accounts of the policy file that the site does not have. Without associations (slurmctld has
-    /// not heard from its database yet) nothing can be said.
+    /// Refuses accounts of the policy file that the site does not have. Accepts all if slurmctld
+    /// has no associations yet, because its database has not answered.
     fn check_accounts(&self) -> Result<(), String> {
         let accounts = &self.config.accounts;
         if accounts.is_empty() || !host::has_root() {
@@ -160,8 +162,8 @@ impl Settings {
         }
     }
 
-    /// Without slurmdbd stock starts with neither age nor fair share, although age could be had;
-    /// a reconfigure brings it back.
+    /// The settings until the first reconfigure: without slurmdbd, stock starts without age and
+    /// fair share, although age could be computed; a reconfigure enables it.
     pub(in crate::slurm) fn at_start(mut self) -> Settings {
         if self.quirks.forgets_weights_at_start && !self.has_slurmdbd {
             self.config.priority_weight_age = 0;
@@ -170,64 +172,66 @@ impl Settings {
         self
     }
 
-    /// True where ranks decide fair share.
+    /// Returns true if ranks decide fair share.
     pub(in crate::slurm) fn is_fair_tree(&self) -> bool {
         self.config.ranking().keeps_levels()
     }
 
-    /// True where stock's order of things decides fair share: outside Fair Tree, under
+    /// Returns true if fair share is computed in stock's order of steps: outside Fair Tree, under
     /// `compat=slurm`.
     pub(in crate::slurm) fn is_stock_classic(&self) -> bool {
         self.quirks.reads_records && !self.is_fair_tree()
     }
 
-    /// True where usage is what the ledger says: in windows and totals.
+    /// Returns true if usage comes from the ledger: in windows and totals.
     pub(in crate::slurm) fn by_ledger(&self) -> bool {
         self.config.usage() != UsageModel::HalfLife && self.has_slurmdbd
     }
 
-    /// True where the plugin may write a ledger.
+    /// Returns true if the plugin may write a ledger.
     pub(in crate::slurm) fn can_keep_ledger(&self) -> bool {
         !self.quirks.has_no_state_file && self.has_slurmdbd
     }
 
-    /// True where a pass may begin with the associations as the last one left them. Under
-    /// `compat=slurm` it reads more of them than usage.
+    /// Returns true if a pass may start from the associations that the last pass left. Under
+    /// `compat=slurm` a pass reads more of their records than usage.
     pub(in crate::slurm) fn caches_assocs(&self) -> bool {
         self.is_fair_tree() && !self.quirks.reads_records && self.has_slurmdbd
     }
 
-    /// True where stock makes one pass at start and no other: its older releases without slurmdbd.
+    /// Returns true if stock makes one pass at start and no more: its older releases without
+    /// slurmdbd.
     pub(in crate::slurm) fn passes_once(&self) -> bool {
         cfg!(not(slurm_has_thread_start))
             && self.quirks.needs_slurmdbd_to_pass
             && !self.has_slurmdbd
     }
 
-    /// True where stock makes passes without usage and notes their time: its newer releases
+    /// Returns true if stock makes passes without usage and records their time: its newer releases
     /// without slurmdbd.
     pub(in crate::slurm) fn counts_passes_only(&self) -> bool {
         cfg!(slurm_has_thread_start) && self.quirks.needs_slurmdbd_to_pass && !self.has_slurmdbd
     }
 
-    /// True where stock without slurmdbd prices nothing in a pass that no time has led up to: outside
-    /// Fair Tree, from 25.11 on. Before, it does not survive its first pass.
+    /// Returns true if stock without slurmdbd computes no priorities in a pass at the time of the
+    /// last one: outside Fair Tree, from 25.11 on. Earlier releases crash in their first pass.
     pub(in crate::slurm) fn prices_in_new_time_only(&self) -> bool {
         self.counts_passes_only() && self.is_stock_classic() && cfg!(not(slurm_has_calc_fs_factor))
     }
 
-    /// True when TRES counts of waiting jobs matter.
+    /// Returns true if priorities depend on TRES counts of waiting jobs.
     pub(in crate::slurm) fn weighs_tres(&self) -> bool {
         !self.config.priority_weight_tres.is_empty()
     }
 }
 
-/// The text of a policy file; of one that is too long, more than may be in one.
+/// Reads a policy file. If it is too long, reads one byte more than allowed, so that the caller
+/// refuses it.
 fn read_policy(path: &str) -> Result<String, String> {
     let read = || -> std::io::Result<String> {
-        // A pipe would keep slurmctld waiting.
+        // Reading a pipe could block slurmctld.
         if !std::fs::metadata(path)?.is_file() {
-            return Err(std::io::Error::other("it is no regular file"));
+            return Err(std::io::Error::other("not a regular file"));
         }
         let mut text = String::new();
         let file = std::fs::File::open(path)?;
@@ -238,7 +242,7 @@ fn read_policy(path: &str) -> Result<String, String> {
     read().map_err(|error| error.to_string())
 }
 
-/// What slurmctld has, without the settings that only the plugin checks.
+/// slurmctld's settings, without those that only the plugin checks.
 fn without_texts(host: &HostSettings) -> HostConfig<'_> {
     HostConfig {
         priority_params: "",
@@ -248,12 +252,12 @@ fn without_texts(host: &HostSettings) -> HostConfig<'_> {
     }
 }
 
-/// True in a slurmctld that `scontrol reconfigure` has restarted (from 23.11 on).
+/// Returns true in a slurmctld that `scontrol reconfigure` has restarted (from 23.11 on).
 fn is_started_by_reconfigure() -> bool {
     std::env::var_os("SLURMCTLD_RECONF").is_some()
 }
 
-/// Accepted settings, if this release restarts slurmctld for a reconfigure.
+/// The accepted settings to save, if this release restarts slurmctld for a reconfigure.
 fn to_remember(host: &HostSettings, policy: Option<&str>) -> Option<Accepted> {
     RELEASE
         .facts()

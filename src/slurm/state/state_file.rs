@@ -2,22 +2,22 @@
 //!
 //! All numbers are little-endian.
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
 //! | 8 | `FAIRTREE` |
 //! | 4 | version of the format, 6 |
 //! | 4 | CRC-32 of the payload |
 //! | 8 | length of the payload |
-//! | payload | written_at, last_ran, previous_ran, last_reset, next_pass (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these; what an order remembers, see [`OrderState`] |
+//! | payload | written_at, last_ran, previous_ran, last_reset, next_pass (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these; data that an order keeps, see [`OrderState`] |
 //!
 //! A record: id (4), raw usage (10: mantissa 8, sign and exponent 2, as x87 keeps them), wall
 //! clock seconds (8), number of TRES (4), and usage of each (10), in the order of the ids above.
-//! TRES behind the last used one may be left out, and so may records without any usage; each id
+//! TRES after the last used one may be left out, and so may records without any usage; each id
 //! has one record, in any order.
 //!
-//! In version 5 an order remembered no run times, in version 4 nothing. In version 3 there was no next_pass
-//! either: slurmctld's dump waited until the file was written, so that any later one was of the same
-//! pass. In version 2, moreover, records ascended by id. All are read as well.
+//! Version 5 has no run times of an order, version 4 no data of an order. Version 3 also has no
+//! next_pass: slurmctld's dump waited until the file was written, so that any later dump was of the
+//! same pass. In version 2, records also ascend by id. All these versions can be read.
 
 use super::order_state::{self, FirstSubmit, OrderState};
 use super::times::Times;
@@ -26,16 +26,16 @@ use std::sync::Arc;
 
 const MAGIC: &[u8; 8] = b"FAIRTREE";
 const VERSION: u32 = 6;
-/// The first with run times.
+/// The first version with run times.
 const WITH_RUN_TIMES: u32 = 6;
-/// The first with jobs.
+/// The first version with jobs.
 const WITH_JOBS: u32 = 5;
-/// The first with `next_pass`.
+/// The first version with `next_pass`.
 const WITH_NEXT_PASS: u32 = 4;
-/// The oldest that is still read.
+/// The oldest version that is still read.
 const OLDEST: u32 = 2;
 
-/// An 80-bit number as x87 keeps it.
+/// An 80-bit number in the format of x87.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::slurm) struct Number {
     pub(in crate::slurm) mantissa: u64,
@@ -48,7 +48,7 @@ pub(in crate::slurm) struct Record {
     pub(in crate::slurm) id: u32,
     pub(in crate::slurm) usage_raw: Number,
     pub(in crate::slurm) wall: f64,
-    /// First of its TRES in [`State::tres`].
+    /// Position of its first TRES in [`State::tres`].
     pub(in crate::slurm) tres: usize,
     pub(in crate::slurm) tres_len: usize,
 }
@@ -56,26 +56,27 @@ pub(in crate::slurm) struct Record {
 /// The whole file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::slurm) struct State {
-    /// When this usage was slurmctld's, seconds since 1970; not before `last_ran`.
+    /// Time at which slurmctld had this usage, seconds since 1970; not before `last_ran`.
     pub(in crate::slurm) written_at: i64,
-    /// The pass that this is the usage of.
+    /// Time of the pass to which the usage belongs.
     pub(in crate::slurm) last_ran: i64,
-    /// The last pass before that whose state was saved: Slurm's file is of it until it is replaced.
+    /// Time of the last pass before it whose state was saved: Slurm's file is of that pass until it
+    /// is replaced.
     pub(in crate::slurm) previous_ran: i64,
     pub(in crate::slurm) last_reset: i64,
-    /// No other pass changes usage before this time, so that what slurmctld dumps from
-    /// `written_at` until then is usage of this pass, too. Of what it dumps later that is not known.
+    /// No other pass changes usage before this time, so dumps of slurmctld from `written_at` until
+    /// then have usage of this pass, too. Later dumps may have that of a later pass.
     pub(in crate::slurm) next_pass: i64,
-    /// Ids of the TRES, in the order of every record's.
+    /// Ids of the TRES, in the order of each record's usage.
     pub(in crate::slurm) tres_ids: Vec<u32>,
-    /// Users, and what removed users left in accounts.
+    /// Users, and accounts with usage of removed users.
     pub(in crate::slurm) assocs: Vec<Record>,
     pub(in crate::slurm) qos: Vec<Record>,
     pub(in crate::slurm) tres: Vec<Number>,
     pub(in crate::slurm) order: OrderState,
 }
 
-/// What is wrong with a file.
+/// Reason why a file is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::slurm) enum Damage {
     #[error("bad magic number")]
@@ -84,9 +85,9 @@ pub(in crate::slurm) enum Damage {
     Version(u32),
     #[error("{found} bytes instead of {expected}")]
     Length { found: u64, expected: u64 },
-    #[error("its checksum does not agree")]
+    #[error("checksum mismatch")]
     Checksum,
-    #[error("its records do not add up")]
+    #[error("invalid records")]
     Records,
 }
 
@@ -99,8 +100,8 @@ impl State {
     }
 
     /// Brings every record's TRES into the order `tres_ids`, that of a slurmctld whose
-    /// `AccountingStorageTRES` may have changed: new TRES are unused, and usage of those that it
-    /// no longer counts is dropped, as slurmctld does with its own files.
+    /// `AccountingStorageTRES` may have changed: new TRES are unused, and usage of TRES that it no
+    /// longer counts is dropped, as slurmctld does with its own files.
     pub(in crate::slurm) fn arrange(&mut self, tres_ids: &[u32]) {
         if self.tres_ids == tres_ids {
             return;
@@ -119,8 +120,10 @@ impl State {
         self.tres_ids = tres_ids.to_vec();
     }
 
+    /// Reads a file.
+    ///
     /// # Errors
-    /// Any difference from what [`Image`] holds.
+    /// Any difference from the format of [`Image`].
     pub(in crate::slurm) fn decode(bytes: &[u8]) -> Result<State, Damage> {
         let mut header = Reader(bytes);
         if header.take::<8>() != Some(*MAGIC) {
@@ -174,7 +177,7 @@ impl State {
         Some(state)
     }
 
-    /// The file of this state, with records in the writers' memory. `None` if that did not suffice.
+    /// The file of this state, with records in the writers' memory. `None` if memory is exhausted.
     pub(in crate::slurm) fn image<'a>(
         &self,
         assocs: &'a mut RecordWriter,
@@ -213,13 +216,13 @@ pub(in crate::slurm) struct Stamp {
 }
 
 impl Stamp {
-    /// Usage of the pass at `last_ran`, as it is at `now`, where the next pass is not before
-    /// `next_pass`. The pass before is known when the file is written.
+    /// Times for usage of the pass at `last_ran`, copied at `now`; the next pass is not before
+    /// `next_pass`. `previous_ran` is set when the file is written.
     #[cfg(feature = "slurm")]
     pub(in crate::slurm) fn new(now: i64, last_ran: i64, last_reset: i64, next_pass: i64) -> Stamp {
         Stamp {
-            // All usage up to the last pass is in it, also where the clock has stepped back since:
-            // an older dump of slurmctld must not seem to be newer.
+            // It has all usage up to the last pass, even if the clock has stepped back since: an
+            // older dump of slurmctld must not seem newer.
             written_at: now.max(last_ran),
             last_ran,
             previous_ran: 0,
@@ -229,9 +232,9 @@ impl Stamp {
     }
 }
 
-/// Writes records one after the other, in the form of the file. A pass appends one per association
-/// while it walks along slurmctld's records, so there are no rows in between: these would take more
-/// memory than all else that a pass keeps of an association.
+/// Writes records in the format of the file. A pass appends one per association while it walks
+/// along slurmctld's records, without an array of rows in between, which would take more memory
+/// than all other data that a pass keeps for an association.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct RecordWriter {
     bytes: Vec<u8>,
@@ -244,7 +247,7 @@ impl RecordWriter {
     const RECORD: usize = 26;
     const NUMBER: usize = 10;
 
-    /// Empties it, with room for `expected` records without TRES. Memory is kept.
+    /// Removes all records and reserves memory for `expected` records without TRES. Memory is kept.
     pub(in crate::slurm) fn clear(&mut self, expected: usize) {
         self.bytes.clear();
         self.count = 0;
@@ -252,8 +255,8 @@ impl RecordWriter {
         let _ = self.reserve(expected * RecordWriter::RECORD);
     }
 
-    /// Appends a record, unless nothing was used; without memory none, and then
-    /// [`RecordWriter::records`] tells. Never panics: the shim calls it.
+    /// Appends a record, unless all its usage is zero. If memory is exhausted, it appends nothing,
+    /// and [`RecordWriter::records`] returns `None`. Never panics: the shim calls it.
     pub(in crate::slurm) fn append(
         &mut self,
         id: u32,
@@ -285,7 +288,8 @@ impl RecordWriter {
         self.bytes.extend_from_slice(&rest);
     }
 
-    /// Grows by 1/16 at least: much more is rarely needed, and pages once touched stay.
+    /// Makes room for `more` bytes; returns false if memory is exhausted. Grows by 1/16 at least:
+    /// much more is rarely needed, and touched pages stay in use.
     fn reserve(&mut self, more: usize) -> bool {
         if self.bytes.capacity() - self.bytes.len() >= more {
             return true;
@@ -296,7 +300,7 @@ impl RecordWriter {
         grown
     }
 
-    /// The records; `None` if memory did not suffice for one.
+    /// The records; `None` if memory was exhausted for one of them.
     pub(in crate::slurm) fn records(&self) -> Option<Records<'_>> {
         (!self.out_of_memory).then_some(Records {
             count: self.count,
@@ -305,14 +309,14 @@ impl RecordWriter {
     }
 }
 
-/// So many records, one after the other.
+/// Encoded records and their number.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::slurm) struct Records<'a> {
     pub(in crate::slurm) count: u32,
     pub(in crate::slurm) bytes: &'a [u8],
 }
 
-/// The whole file, ready to be written.
+/// The whole file, ready for writing.
 pub(in crate::slurm) struct Image<'a> {
     front: Vec<u8>,
     assocs: &'a [u8],
@@ -376,7 +380,7 @@ impl<'a> Image<'a> {
         self.front[16..24].copy_from_slice(&(length as u64).to_le_bytes());
     }
 
-    /// The file, piece by piece.
+    /// The pieces of the file, in order.
     pub(in crate::slurm) fn pieces(&self) -> [&[u8]; 5] {
         [
             &self.front,
@@ -392,7 +396,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// What is left to read.
+/// The bytes that are not read yet.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -438,7 +442,7 @@ impl Reader<'_> {
         Some(order_state::ascending(runs)?.into_iter().collect())
     }
 
-    /// Ascending by id.
+    /// Reads records; returns them ascending by id.
     fn records(&mut self, tres: &mut Vec<Number>) -> Option<Vec<Record>> {
         let count = self.u32()?;
         let mut records: Vec<Record> = Vec::new();

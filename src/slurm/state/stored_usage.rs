@@ -1,4 +1,4 @@
-//! Usage between slurmctld's records and the plugin's own file.
+//! Copies usage between slurmctld's records and the plugin's own file.
 
 use super::order_state::OrderState;
 use super::save;
@@ -10,11 +10,11 @@ use std::ffi::c_void;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Usage as slurmctld has it at one moment, in the form of the file. Memory is kept from one use
-/// to the next.
+/// slurmctld's usage at one moment, in the format of the file. Memory is kept from one use to the
+/// next.
 #[derive(Default)]
 pub(in crate::slurm) struct StoredUsage {
-    /// Users, and what removed users left in accounts.
+    /// Users, and accounts with usage of removed users.
     assocs: RecordWriter,
     qos: RecordWriter,
     tres_ids: Vec<u32>,
@@ -22,8 +22,8 @@ pub(in crate::slurm) struct StoredUsage {
 
 /// Takes usage rows from the shim: appends each to the [`RecordWriter`] that `context` points to.
 extern "C" fn append(context: *mut c_void, row: *const ffi::shim_usage_row) {
-    // SAFETY: `context` is a `RecordWriter` that no other thread uses during the call of the shim that
-    // it was handed to; the row and its numbers are valid for this call.
+    // SAFETY: `context` is a `RecordWriter` that no other thread uses during the call of the shim
+    // to which it was passed; the row and its numbers are valid for this call.
     unsafe {
         let row = &*row;
         let tres = slice(row.tres, row.tres_len as usize);
@@ -34,14 +34,14 @@ extern "C" fn append(context: *mut c_void, row: *const ffi::shim_usage_row) {
 }
 
 impl StoredUsage {
-    /// Empties it; `assocs`: so many are to come.
+    /// Removes all usage. `assocs`: the expected number of associations.
     pub(in crate::slurm) fn begin(&mut self, lock: &UsageLock, assocs: usize) {
         self.assocs.clear(assocs);
         self.qos.clear(0);
         self.tres_ids = tres_ids(lock);
     }
 
-    /// What the shim's functions take that hand over associations.
+    /// Callback and context for the shim's functions that report usage of associations.
     pub(in crate::slurm) fn assoc_sink(
         &mut self,
         _lock: &UsageLock,
@@ -49,39 +49,39 @@ impl StoredUsage {
         (Some(append), (&raw mut self.assocs).cast())
     }
 
-    /// Takes usage of all associations.
+    /// Copies usage of all associations.
     pub(in crate::slurm) fn take_assocs(&mut self, lock: &UsageLock) {
         let (sink, context) = self.assoc_sink(lock);
         // SAFETY: the usage lock is held; the context is the one that the sink takes.
         unsafe { ffi::shim_each_assoc_usage(sink, context) }
     }
 
-    /// Takes usage of all QOS.
+    /// Copies usage of all QOS.
     pub(in crate::slurm) fn take_qos(&mut self, _lock: &UsageLock) {
         // SAFETY: the usage lock is held; the context is the one that the sink takes.
         unsafe { ffi::shim_each_qos_usage(Some(append), (&raw mut self.qos).cast()) }
     }
 
-    /// The file, with what an order remembers. `None` if memory did not suffice.
+    /// The file, with the data of an order. `None` if memory was exhausted.
     fn image(&self, stamp: Stamp, order: &OrderState) -> Option<Image<'_>> {
         let (assocs, qos) = (self.assocs.records()?, self.qos.records()?);
         Some(Image::new(stamp, &self.tres_ids, assocs, qos, order))
     }
 }
 
-/// What goes to and fro between passes and the thread that saves.
+/// Data that passes and the saving thread exchange.
 #[derive(Default)]
 pub(in crate::slurm) struct Saved {
-    /// Memory for the next usage to be saved.
+    /// Memory for the usage that is saved next.
     pub(in crate::slurm) spare: Mutex<Option<StoredUsage>>,
-    /// The last pass that both files are of.
+    /// Time of the last pass whose two files are on disk.
     last_ran: AtomicI64,
-    /// What an order remembers.
+    /// Data that an order keeps.
     pub(in crate::slurm) order: Mutex<OrderState>,
 }
 
 impl Saved {
-    /// After a start; the last pass and the order by the files.
+    /// The data at start: time of the last pass and data of an order from the files.
     pub(in crate::slurm) fn new(last_ran: Option<i64>, order: OrderState) -> Saved {
         Saved {
             spare: Mutex::default(),
@@ -91,7 +91,7 @@ impl Saved {
     }
 }
 
-/// Saves this usage in the folder `dir`.
+/// The job that saves this usage in the folder `dir`.
 pub(in crate::slurm) fn saving(
     stored: StoredUsage,
     stamp: Stamp,
@@ -117,13 +117,13 @@ pub(in crate::slurm) fn saving(
 }
 
 impl State {
-    /// Makes this the usage that slurmctld has.
+    /// Replaces slurmctld's usage with this one.
     pub(in crate::slurm) fn put_back(&mut self, lock: &UsageLock) {
         self.arrange(&tres_ids(lock));
         let assocs: Vec<_> = self.assocs.iter().map(row).collect();
         let qos: Vec<_> = self.qos.iter().map(row).collect();
         let tres: Vec<_> = self.tres.iter().map(|n| extended(*n)).collect();
-        // SAFETY: the usage lock is held; rows ascend by id (decode saw to it), and the shim
+        // SAFETY: the usage lock is held; rows ascend by id (`decode` sorts them), and the shim
         // checks where their TRES are.
         unsafe {
             ffi::shim_saved_restore(
@@ -140,7 +140,7 @@ impl State {
 
 /// Ids of slurmctld's TRES, in its order.
 fn tres_ids(_lock: &UsageLock) -> Vec<u32> {
-    // SAFETY: the usage lock is also one of the TRES; the array has as many places as are named.
+    // SAFETY: the usage lock includes the TRES; the array has as many places as are passed.
     unsafe {
         let mut ids = vec![0; ffi::shim_tres_ids(std::ptr::null_mut(), 0)];
         ffi::shim_tres_ids(ids.as_mut_ptr(), ids.len());
@@ -149,7 +149,7 @@ fn tres_ids(_lock: &UsageLock) -> Vec<u32> {
 }
 
 /// # Safety
-/// `len` initialised elements at `at`, which stay for `'a`.
+/// `at` points to `len` initialised elements, which stay valid for `'a`.
 unsafe fn slice<'a, T>(at: *const T, len: usize) -> &'a [T] {
     if len == 0 {
         return &[];

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A folder of its own that goes away with the test.
+/// A temporary folder that is removed after the test.
 pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
@@ -33,7 +33,7 @@ impl Drop for Folder {
     }
 }
 
-/// x87's encodings by hand: 1.0 and 2.5.
+/// Numbers in x87's format, encoded by hand: 1.0 and 2.5.
 const ONE: Number = Number {
     mantissa: 1 << 63,
     sign_exponent: 0x3fff,
@@ -80,7 +80,7 @@ fn run_times() -> RunTimes {
     times
 }
 
-/// Records as the shim writes them.
+/// Writes records as the shim does.
 fn encode_records(state: &State, records: &[Record]) -> Vec<u8> {
     let number = |bytes: &mut Vec<u8>, number: &Number| {
         bytes.extend_from_slice(&number.mantissa.to_le_bytes());
@@ -139,7 +139,7 @@ fn a_writer_leaves_out_what_was_not_used() {
     assert_eq!(written.bytes, encode_records(&expected, &expected.assocs));
 }
 
-/// Does something with the file of a state.
+/// Calls a function with the file of a state.
 fn with_image<T>(state: &State, does: impl FnOnce(&Image<'_>) -> T) -> T {
     let stamp = Stamp {
         written_at: state.written_at,
@@ -173,7 +173,7 @@ fn store(dir: &Path, state: &State) -> Result<(), String> {
     with_image(state, |image| super::store(dir, image, &|| true))
 }
 
-/// slurmctld's own files, of nothing.
+/// slurmctld's own files, without records.
 fn write_dump(folder: &Folder, time: i64) {
     let mut bytes = vec![0x26, 0x00];
     bytes.extend_from_slice(&time.to_be_bytes());
@@ -209,7 +209,7 @@ fn jobs_ascend_by_number() {
     }
 }
 
-/// Writes length and checksum of a payload that was changed.
+/// Writes length and checksum of a changed payload.
 fn sign(bytes: &mut [u8]) {
     let length = bytes.len() as u64 - 24;
     bytes[16..24].copy_from_slice(&length.to_le_bytes());
@@ -219,7 +219,7 @@ fn sign(bytes: &mut [u8]) {
 
 #[test]
 fn the_versions_before_are_read() {
-    // Version 5 had no run times: the last bytes, a number and two times twelve.
+    // Version 5 has no run times: these are the last bytes, a number and two times twelve.
     let mut bytes = state().encode();
     bytes.truncate(bytes.len() - 4 - 2 * 12);
     sign(&mut bytes);
@@ -227,7 +227,7 @@ fn the_versions_before_are_read() {
     let mut before = state();
     before.order.run_times = Arc::default();
     assert_eq!(State::decode(&bytes), Ok(before));
-    // Version 4 had no jobs: as many before these.
+    // Version 4 has no jobs: the same number of bytes before these.
     bytes.truncate(bytes.len() - 4 - 2 * 12);
     sign(&mut bytes);
     bytes[8] = 4;
@@ -236,7 +236,7 @@ fn the_versions_before_are_read() {
         ..state()
     };
     assert_eq!(State::decode(&bytes), Ok(without_jobs.clone()));
-    // Those before had no next_pass: eight bytes less of the payload, at 24 + 4 * 8.
+    // Earlier versions have no next_pass: eight bytes of the payload less, at 24 + 4 * 8.
     bytes.drain(56..64);
     sign(&mut bytes);
     let before = State {
@@ -262,7 +262,7 @@ fn jobs_are_known_whoever_made_the_last_pass() {
     store(&folder.0, &state()).unwrap();
     let expected = state().order;
     assert_eq!(load(&folder.0, true).order, expected);
-    // Another plugin has made two passes since: usage is not ours any more, the jobs are.
+    // Another plugin has made two passes since: our usage does not count any more, our jobs do.
     for (name, last_ran) in [(SLURM_FILE, 3_000), ("priority_last_decay_ran.old", 2_700)] {
         let times = Times {
             last_ran,
@@ -283,7 +283,7 @@ fn usage_follows_its_tres() {
         let numbers = |r: &Record| state.tres[r.tres..r.tres + r.tres_len].to_vec();
         records.map(numbers).collect()
     };
-    // Of TRES 1 and 2, 2 is now the first; 5 is new. The second record has none, the third one.
+    // TRES 2 is now before TRES 1; TRES 5 is new. The second record has no TRES, the third has one.
     let mut moved = state();
     moved.arrange(&[2, 5, 1]);
     let none = Number::default();
@@ -355,7 +355,7 @@ fn our_state_counts_while_it_is_the_newest() {
     assert_eq!(found.usage_as_of, Some(2_001));
 }
 
-/// A pass of the stock plugin, which leaves the times of the one before.
+/// A pass of the stock plugin, which keeps the times of the previous pass.
 fn stock_pass(folder: &Folder, last_ran: i64) {
     let before = fs::read(folder.0.join(SLURM_FILE)).unwrap();
     folder.write("priority_last_decay_ran.old", &before);
@@ -366,7 +366,7 @@ fn stock_pass(folder: &Folder, last_ran: i64) {
     folder.write(SLURM_FILE, &times.encode());
 }
 
-/// The states of two passes, as they are written one after the other.
+/// Writes the states of two passes, one after the other.
 fn two_passes(folder: &Folder) -> [State; 2] {
     let before = State {
         written_at: 1_700,
@@ -392,7 +392,7 @@ fn a_pass_of_another_plugin_makes_our_state_old() {
         assert_eq!(found.last_ran, passes.last().copied());
         assert_eq!((found.last_reset, found.saved), (Some(8), None));
         assert!(found.complaints.is_empty());
-        // The one of the pass before is no better.
+        // The state of the previous pass does not count either.
         folder.write(OWN_FILE, b"");
         let found = load(&folder.0, true);
         assert_eq!(
@@ -448,7 +448,7 @@ fn where_our_state_is_damaged_the_one_before_counts() {
     let folder = Folder::new("before");
     let [before, _] = two_passes(&folder);
     folder.write(OWN_FILE, b"FAIRTREE");
-    // Older than both, as it is after a crash.
+    // The dump is older than both, as after a crash.
     write_dump(&folder, 1_500);
     let found = load(&folder.0, true);
     assert_eq!(
@@ -459,7 +459,7 @@ fn where_our_state_is_damaged_the_one_before_counts() {
     assert_eq!(found.complaints.len(), 1);
     assert!(found.complaints[0].contains("priority_fairtree_state.old"));
 
-    // As it is after an orderly stop: nothing of what the dump has is missing in it.
+    // As after an orderly stop: our state has everything that the dump has.
     folder.write(OWN_FILE, b"FAIRTREE");
     write_dump(&folder, 2_050);
     let found = load(&folder.0, true);
@@ -493,14 +493,13 @@ fn a_damaged_dump_does_not_count_however_new() {
     assert_eq!(found.usage_as_of, Some(2_000));
     assert_eq!(
         found.complaints,
-        ["qos_usage is damaged (bad version); usage is taken from \
-          priority_fairtree_state"]
+        ["qos_usage is damaged (bad version); using priority_fairtree_state"]
     );
     fs::remove_file(folder.0.join(OWN_FILE)).unwrap();
     let found = load(&folder.0, true);
     assert_eq!((found.saved, found.usage_as_of), (None, None));
-    assert!(found.complaints[0].ends_with("usage is what slurmctld could read"));
-    // The stock plugin says nothing.
+    assert!(found.complaints[0].ends_with("; using the usage that slurmctld could read"));
+    // The stock plugin reports nothing.
     assert!(load(&folder.0, false).complaints.is_empty());
 }
 
@@ -557,7 +556,7 @@ fn a_short_file_of_slurms_gives_way_to_the_one_before() {
 fn a_failed_write_leaves_the_old_file() {
     let folder = Folder::new("failed");
     store(&folder.0, &state()).unwrap();
-    // A folder in the place of the new file: it can be neither written nor replaced.
+    // A folder in place of the new file can be neither written nor replaced.
     fs::create_dir(folder.0.join("priority_fairtree_state.new")).unwrap();
     let later = State {
         last_ran: 3_000,
@@ -568,11 +567,11 @@ fn a_failed_write_leaves_the_old_file() {
     assert!(store(Path::new("/dev/null"), &state()).is_err());
 }
 
-/// slurmctld's disk while passes go on, step by step, as a crash after each step finds it.
+/// slurmctld's disk during passes, as a crash after each step finds it.
 #[test]
 fn a_dump_of_a_pass_that_did_not_get_to_the_disk_does_not_count() {
     let folder = Folder::new("dump-late");
-    // Dumped from the pass at 1,990 on, until the next one that was announced: of that pass.
+    // A dump between the pass at 1,990 and the announced next pass is of the pass at 1,990.
     store(&folder.0, &state()).unwrap();
     for dumped_at in [2_001, 2_289] {
         write_dump(&folder, dumped_at);
@@ -580,15 +579,15 @@ fn a_dump_of_a_pass_that_did_not_get_to_the_disk_does_not_count() {
         assert_eq!((found.last_ran, found.saved), (Some(1_990), None));
         assert_eq!(found.usage_as_of, Some(dumped_at));
     }
-    // From then on usage may be that of the next pass, which is not on disk: charged once more
-    // from 1,990 on it would count twice.
+    // A later dump may have usage of the next pass, which is not on disk: charging it again from
+    // 1,990 on would count it twice.
     for dumped_at in [2_290, 2_300, 9_000] {
         write_dump(&folder, dumped_at);
         let found = load(&folder.0, true);
         assert_eq!((found.last_ran, found.saved), (Some(1_990), Some(state())));
         assert_eq!(found.usage_as_of, Some(2_000));
     }
-    // That pass gets to the disk: the dump is of that one.
+    // The next pass gets to the disk: the dump is of that pass.
     let next = State {
         written_at: 2_295,
         last_ran: 2_290,
@@ -601,7 +600,7 @@ fn a_dump_of_a_pass_that_did_not_get_to_the_disk_does_not_count() {
     let found = load(&folder.0, true);
     assert_eq!((found.last_ran, found.saved), (Some(2_290), None));
     assert_eq!(found.usage_as_of, Some(2_300));
-    // One that had waited for the disk longer than the pass after it.
+    // A dump that waited for the disk longer than the pass after it.
     write_dump(&folder, 2_600);
     assert_eq!(load(&folder.0, true).saved, Some(next));
 }
@@ -610,12 +609,12 @@ fn a_dump_of_a_pass_that_did_not_get_to_the_disk_does_not_count() {
 fn a_pass_that_comes_early_is_written_down_first() {
     let folder = Folder::new("early");
     let always = || true;
-    // Nothing to write it into.
+    // There is no file to change.
     advance_next_pass(&folder.0, 2_100, &always).unwrap();
     assert!(!folder.0.join(OWN_FILE).exists());
     two_passes(&folder);
     let before = fs::read(folder.0.join("priority_fairtree_state.old")).unwrap();
-    // What was dumped before the early pass is of the last one still, what comes later is not.
+    // A dump before the early pass is still of the last pass, a later dump is not.
     advance_next_pass(&folder.0, 2_100, &always).unwrap();
     write_dump(&folder, 2_099);
     let found = load(&folder.0, true);
@@ -630,7 +629,7 @@ fn a_pass_that_comes_early_is_written_down_first() {
         ..state()
     };
     assert_eq!(load(&folder.0, true).saved, Some(early.clone()));
-    // It is never put off again, and all else stays.
+    // It is never raised again, and all else stays.
     advance_next_pass(&folder.0, 2_200, &always).unwrap();
     assert_eq!(load(&folder.0, true).saved, Some(early));
     let old = fs::read(folder.0.join("priority_fairtree_state.old")).unwrap();
@@ -697,7 +696,7 @@ fn a_first_dump_lets_slurmctld_start_and_counts_for_nothing() {
     let folder = Folder::new("first-dump");
     store(&folder.0, &state()).unwrap();
     assert_eq!(first_dump::leave(&folder.0, 0x2a00, &|| true), Ok(true));
-    // The form of slurmctld's own, without a record; `usage_dump` finds nothing wrong with it.
+    // The format of slurmctld's own file, without records; `usage_dump` accepts it.
     for name in ["assoc_usage", "qos_usage"] {
         let bytes = fs::read(folder.0.join(name)).unwrap();
         assert_eq!(bytes, [0x2a, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -706,7 +705,7 @@ fn a_first_dump_lets_slurmctld_start_and_counts_for_nothing() {
     assert!(found.complaints.is_empty(), "{:?}", found.complaints);
     assert_eq!(found.saved, Some(state()));
     assert_eq!(found.usage_as_of, Some(2_000));
-    // Without our state, whatever has ended since 1970 is charged again.
+    // Without our state, all jobs that ended since 1970 are charged again.
     fs::remove_file(folder.0.join(OWN_FILE)).unwrap();
     let found = load(&folder.0, true);
     assert_eq!((found.saved, found.usage_as_of), (None, Some(0)));
@@ -727,11 +726,11 @@ fn a_first_dump_replaces_nothing() {
     let before = names(&folder);
     first_dump::leave(&folder.0, 0x2a00, &|| true).unwrap();
     assert_eq!(fs::read(folder.0.join(DUMP_FILE)).unwrap(), dump);
-    // Nobody wants it any more: nothing is left.
+    // It is not wanted any more: no file is left.
     let other = Folder::new("unwanted-first-dump");
     assert_eq!(first_dump::leave(&other.0, 0x2a00, &|| false), Ok(false));
     assert!(names(&other).is_empty());
-    // An empty one is slurmctld's, too.
+    // An empty file also counts as slurmctld's.
     other.write(DUMP_FILE, b"");
     first_dump::leave(&other.0, 0x2a00, &|| true).unwrap();
     assert!(fs::read(other.0.join(DUMP_FILE)).unwrap().is_empty());

@@ -1,11 +1,11 @@
-//! Times of the last pass and the last reset, in Slurm's own file; names of the files.
+//! Times of the last pass and the last reset in Slurm's own file; names of the files.
 
 /// Slurm's file.
 pub(in crate::slurm) const SLURM_FILE: &str = "priority_last_decay_ran";
 /// Ours.
 pub(in crate::slurm) const OWN_FILE: &str = "priority_fairtree_state";
 
-/// The name of the file of the pass before.
+/// The name of the file of the previous pass.
 pub(super) fn old(name: &str) -> String {
     format!("{name}.old")
 }
@@ -18,7 +18,7 @@ pub(in crate::slurm) struct Times {
 }
 
 impl Times {
-    /// Two big-endian numbers, as Slurm packs times.
+    /// Two big-endian numbers, the format in which Slurm packs times.
     pub(super) fn encode(self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.last_ran.to_be_bytes());

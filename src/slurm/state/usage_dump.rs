@@ -1,14 +1,15 @@
-//! slurmctld's own files of usage, `assoc_usage` and `qos_usage`: when they were written, and
-//! whether they are whole.
+//! slurmctld's own files of usage, `assoc_usage` and `qos_usage`: reads when they were written and
+//! checks that they are intact.
 //!
-//! They have no checksum. slurmctld takes an empty one for none and says nothing (from 25.05 on it
-//! does not start without `assoc_usage`: see [`first_dump`](super::first_dump)), reads of a broken number what there is before the break, and of a file that is cut short refuses to start
-//! until it is started with `-i`, with what it has read so far. Here they are only looked
-//! at: what breaks their form is found, a digit that became another one is not.
+//! They have no checksum. slurmctld treats an empty file as missing and logs nothing (from 25.05 on
+//! it does not start without `assoc_usage`: see [`first_dump`](super::first_dump)). It reads a
+//! broken number up to the break. If a file is truncated, it does not start until it is started
+//! with `-i`, and then uses the records before the break. This module only reads the files: it
+//! finds damage that breaks the format, but not a changed digit.
 //!
 //! All numbers are big-endian; a text is its length (4), which counts a final NUL, and its bytes.
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
 //! | 2 | version of Slurm's protocol: in the first byte, the second is 0 |
 //! | 8 | time of writing |
@@ -25,11 +26,11 @@ pub(super) const ASSOC_FILE: &str = "assoc_usage";
 /// The usage of QOS.
 pub(super) const QOS_FILE: &str = "qos_usage";
 
-/// First bytes of the version: Slurm's since 2012, and some to come.
+/// First bytes of the version: Slurm's since 2012, and some of future releases.
 const VERSIONS: RangeInclusive<u8> = 25..=100;
 
-/// What is wrong with the files of a folder, a line each. Both are written at once: where one is
-/// there, the other one must be.
+/// Damage of the files of a folder, one line per file. slurmctld writes both together: if one
+/// exists, the other must exist.
 pub(super) fn damages(dir: &Path) -> Vec<String> {
     let found = [ASSOC_FILE, QOS_FILE].map(|name| (name, fs::read(dir.join(name))));
     let none = found
@@ -43,7 +44,7 @@ pub(super) fn damages(dir: &Path) -> Vec<String> {
             let at = check(bytes).err()?;
             Some(format!("{name} is damaged ({at})"))
         }
-        Err(error) if is_absence(error) => Some(format!("{name} is gone")),
+        Err(error) if is_absence(error) => Some(format!("{name} is missing")),
         Err(error) => Some(format!("{name} cannot be read ({error})")),
     };
     found.iter().filter_map(damage).collect()
@@ -53,17 +54,18 @@ fn is_absence(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }
 
-/// When the usage of associations was written.
+/// Time at which the usage of associations was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DumpTime {
-    /// By its header: slurmctld's clock right before it packed the usage, under the lock that keeps
-    /// passes from changing it.
+    /// The time in its header: slurmctld's clock right before it packed the usage, under the lock
+    /// that prevents passes from changing it.
     pub(super) header: i64,
-    /// The same, but not later than the file: the header may be damaged, too.
+    /// The same, but not later than the file's own time, because the header may be damaged, too.
     pub(super) written: i64,
 }
 
-/// When the usage of associations was written. `None`: there is no such file, or not even a header.
+/// Reads when the usage of associations was written. `None` if the file is missing or has no
+/// complete header.
 pub(super) fn time(dir: &Path) -> Option<DumpTime> {
     let path = dir.join(ASSOC_FILE);
     let bytes = fs::read(&path).ok()?;
@@ -78,8 +80,10 @@ pub(super) fn time(dir: &Path) -> Option<DumpTime> {
     })
 }
 
+/// Checks the format of a file.
+///
 /// # Errors
-/// Where the form breaks, and how.
+/// The place at which the format breaks, and how.
 fn check(bytes: &[u8]) -> Result<(), String> {
     if bytes.is_empty() {
         return Err("it is empty".to_string());
@@ -98,7 +102,7 @@ fn check(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// What is left to read.
+/// The bytes that are not read yet.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -127,7 +131,7 @@ impl<'a> Reader<'a> {
         let _id: [u8; 4] = self.take()?;
         is_usage(self.text()?).then_some(())?;
         let tres = self.text()?;
-        // Slurm begins some lists with a comma.
+        // Some lists of Slurm begin with a comma.
         let mut items = tres.split(',').filter(|item| !item.is_empty());
         items.all(is_tres).then_some(())?;
         let _wall: [u8; 4] = self.take()?;
@@ -159,7 +163,7 @@ mod tests {
     #[test]
     fn what_slurmctld_wrote_is_whole() {
         assert_eq!(check(WHOLE), Ok(()));
-        // No record at all, a text that is NULL, a list that begins with a comma.
+        // No records, a NULL text, a list that begins with a comma.
         assert_eq!(check(&WHOLE[..HEADER]), Ok(()));
         let record = b"\0\0\0\x07\0\0\0\x090.000000\0\0\0\0\0\0\0\0\0";
         assert_eq!(check(&[WHOLE, record].concat()), Ok(()));
@@ -181,7 +185,7 @@ mod tests {
             check(&twice[..twice.len() - 1]).unwrap_err(),
             format!("at record 2, byte {from} of {}", twice.len() - 1)
         );
-        // Of numbers without a form of their own any bytes are good: time, id, wall clock.
+        // Any bytes are valid for binary numbers: time, id, wall clock.
         let free = |at: usize| (2..HEADER + 4).contains(&at) || at >= WHOLE.len() - 4;
         for at in (0..WHOLE.len()).filter(|&at| !free(at)) {
             let mut bad = WHOLE.to_vec();
@@ -195,7 +199,7 @@ mod tests {
         let folder = Folder::new("dumps");
         assert!(damages(&folder.0).is_empty());
         folder.write(ASSOC_FILE, WHOLE);
-        assert_eq!(damages(&folder.0), ["qos_usage is gone"]);
+        assert_eq!(damages(&folder.0), ["qos_usage is missing"]);
         folder.write(QOS_FILE, WHOLE);
         assert!(damages(&folder.0).is_empty());
         folder.write(ASSOC_FILE, b"");

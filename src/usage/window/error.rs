@@ -34,7 +34,7 @@ pub enum WindowError {
     },
     /// Another resolution that the buckets at hand cannot be put into.
     #[error(
-        "resolution: the ledger has buckets of {have_secs} s, and {found} s is no multiple of that"
+        "resolution: the ledger has buckets of {have_secs} s, and {found} s is not a multiple of that"
     )]
     Coarsen {
         /// Seconds asked for.

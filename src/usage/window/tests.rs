@@ -198,7 +198,7 @@ fn bad_input_is_named_and_changes_nothing() {
     );
     assert_eq!(
         message(ledger.coarsen(&tree, 25)),
-        "resolution: the ledger has buckets of 10 s, and 25 s is no multiple of that"
+        "resolution: the ledger has buckets of 10 s, and 25 s is not a multiple of that"
     );
     assert_eq!(
         message(Window::new(100, 0).map(|_| ())),

@@ -18,7 +18,7 @@ use crate::wait;
 const KIB: u32 = 8 * 1024;
 
 /// Messages of our plugin while it cannot save its state, with the file's name.
-const BEGINS: &str = "state is not saved: ";
+const BEGINS: &str = "cannot save state: ";
 const ENDS: &str = "state is saved again";
 
 /// Each fault for some passes, then again with a killed slurmctld; then damaged files.
@@ -124,7 +124,7 @@ fn emptied(cluster: &mut Cluster, steady: &Steady) -> Result<()> {
     steady.ensure_charged(cluster, fixture::now, "emptied files")?;
     let lines = ours(cluster, before, "error:")?;
     let told = |name| {
-        let line = format!("{name} is damaged (it is empty); usage is taken from");
+        let line = format!("{name} is damaged (it is empty); using priority_fairtree_state");
         lines.iter().filter(|found| found.contains(&line)).count() == 1
     };
     ensure!(

@@ -37,7 +37,7 @@ const COMMANDS: [&[&str]; 4] = [
     &["scontrol", "reconfigure"],
 ];
 /// Message of our plugin at a pass. It logs the first half again when slurmctld ends.
-const LATE: &str = "state is not saved: not on disk after 5 s; usage goes on in memory";
+const LATE: &str = "cannot save state: save not complete after 5 s; usage continues in memory";
 
 /// Commands, slurmctld's dump and its end, with Slurm's plugin on a good disk and with ours on a
 /// disk that is slow for our plugin.

@@ -20,7 +20,7 @@ pub fn cases() -> Vec<Case> {
                 charged: RUN + 600 + start_secs + 300 + 20 + 300,
                 // One line, for any number of passes.
                 told: 1..=1,
-                says: "state is not saved: ",
+                says: "cannot save state: ",
             });
         }
     }

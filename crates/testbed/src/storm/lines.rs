@@ -25,7 +25,7 @@ pub fn known_of_stock() -> BTreeSet<&'static str> {
 /// may subtract its seconds: then they are subtracted twice, and at the end of a job too few are
 /// left. Stock's words: `grp_used_tres_run_secs underflow, tried to remove ... seconds when only
 /// ... remained`, one line for each counter.
-const SAID_BY_STOCK: &str = "counters of GrpTRESRunMins held less than";
+const SAID_BY_STOCK: &str = "GrpTRESRunMins underflow in";
 
 /// Returns true for a line of our plugin without a counterpart in stock.
 pub fn is_ours(shape: &str) -> bool {
