@@ -1,18 +1,21 @@
 //! Logs in the Standard Workload Format of the Parallel Workloads Archive.
 //!
 //! Lines that begin with `;` are the header, which gives `UnixStartTime`; every other line is a job
-//! of 18 numbers, -1 for unknown. This reader takes the job's submission and wait (its start), its
-//! run time, its processors (those allocated, or else those requested), its user and its group.
-//! Users are called `u7`; groups become accounts and are called `g3`.
+//! of 18 numbers, -1 for unknown. [`read`] takes the job's submission and wait (its start), its run
+//! time, its processors (those allocated, or else those requested), its user and its group;
+//! [`read_jobs`] also the processors and the time that it requested, its status, queue and partition.
+//! Users are called `u7`; groups become accounts and are called `g3`; queues become QOS and are
+//! called `q1`; partitions are called `p2`.
 //!
 //! Source: the Archive's page "The Standard Workload Format", version 2.2.
 
 use std::io::BufRead;
 
 use super::error::{InputError, Problem};
+use super::left_out::LeftOut;
 use super::lines::Lines;
 use super::prompt::is_prompt;
-use super::workload::{JobUse, Sink, Summary};
+use super::workload::{JobSink, JobUse, LoggedJob, Sink, Summary};
 
 /// Columns of a job.
 const COLUMNS: [&str; 18] = [
@@ -36,13 +39,18 @@ const COLUMNS: [&str; 18] = [
     "think time",
 ];
 
+const JOB: usize = 0;
 const SUBMIT: usize = 1;
 const WAIT: usize = 2;
 const RUN: usize = 3;
 const ALLOCATED: usize = 4;
 const REQUESTED: usize = 7;
+const LIMIT: usize = 8;
+const STATUS: usize = 10;
 const USER: usize = 11;
 const GROUP: usize = 12;
+const QUEUE: usize = 14;
+const PARTITION: usize = 15;
 
 /// Returns true if `line` can be the first of a log.
 pub fn begins(line: &str) -> bool {
@@ -60,57 +68,139 @@ pub fn begins(line: &str) -> bool {
 /// A stream that breaks; a line that is no comment and not of 18 numbers; a number that its column
 /// does not allow; a header that says when the log starts twice, or with no number; no job.
 pub fn read(file: &str, input: impl BufRead, each: Sink<'_>) -> Result<Summary, InputError> {
-    let mut lines = Lines::new(file, input);
     let mut summary = Summary::default();
-    let mut log = Log {
-        file,
-        ..Log::default()
-    };
-    while let Some(line) = lines.next()? {
-        let text = line.trim();
-        if let Some(comment) = text.strip_prefix(';') {
-            log.comment(comment, &mut summary)
-                .map_err(|error| error.at_line(log.number + 1, &line))?;
-        } else if !text.is_empty() && !is_aside(text, &summary) {
-            log.job(&line, &mut summary, each)?;
+    let (mut requested, mut fractions, mut waits) = (0_u64, 0_u64, 0_u64);
+    let mut charge = |job: &LoggedJob<'_>, odd: Odd| {
+        let allocated = job.allocated.filter(|count| *count > 0);
+        let processors = allocated.or(job.requested).unwrap_or(0);
+        let run_secs = job.run_secs.unwrap_or(0);
+        if run_secs <= 0 || processors == 0 {
+            summary.idle += 1;
+            return;
         }
-        log.number = lines.number;
-    }
+        requested += u64::from(allocated.is_none());
+        fractions += u64::from(odd.has_fraction);
+        waits += u64::from(odd.has_no_wait);
+        summary.jobs += 1;
+        let start = job.start.unwrap_or(0);
+        each(&JobUse {
+            account: job.account,
+            user: job.user,
+            start,
+            end: start + run_secs,
+            billing: processors as f64,
+            by_processors: false,
+        });
+    };
+    let times = &[SUBMIT, WAIT, RUN];
+    let log = read_log(file, input, times, &mut LeftOut::refusing(), &mut charge)?;
     if summary.jobs + summary.idle == 0 {
-        return Err(InputError::new(file, Problem::Empty).hint("give a log with jobs in it"));
+        return Err(no_jobs(file));
     }
-    if log.start.is_none() {
+    (summary.machine, summary.epoch) = (log.machine, log.epoch);
+    if log.epoch.is_none() {
         summary.notes.push(
             "the header does not tell when the log begins (UnixStartTime): times count from 1970"
                 .into(),
         );
     }
-    if log.requested > 0 {
+    if requested > 0 {
         summary.notes.push(format!(
-            "{} jobs whose allocated processors are not known count those requested",
-            log.requested
+            "{requested} jobs whose allocated processors are not known count those requested"
         ));
     }
-    for (count, why) in [
-        (
-            log.fractions,
-            "jobs have times with fractions of a second, which are cut off",
-        ),
-        (
-            log.waits,
-            "jobs whose wait is not known count from their submission",
-        ),
-    ] {
-        if count > 0 {
-            summary.notes.push(format!("{count} {why}"));
-        }
+    summary.notes.extend(fractions_note(fractions));
+    if waits > 0 {
+        summary.notes.push(format!(
+            "{waits} jobs whose wait is not known count from their submission"
+        ));
     }
     Ok(summary)
 }
 
+/// Reads a log and hands each job on, also those that used nothing; `file` names the stream in
+/// messages. A line that cannot be read is left out and named in a note. Times count from 1970 where
+/// the header has no `UnixStartTime`.
+///
+/// # Errors
+/// A stream that breaks; a header with two moments at which the log begins, or with no number for
+/// it; no job; no line that can be read.
+pub fn read_jobs(
+    file: &str,
+    input: impl BufRead,
+    each: JobSink<'_>,
+) -> Result<Summary, InputError> {
+    let mut summary = Summary::default();
+    let mut left = LeftOut::default();
+    let mut fractions = 0_u64;
+    let times = &[SUBMIT, WAIT, RUN, LIMIT];
+    let log = read_log(file, input, times, &mut left, &mut |job, odd| {
+        summary.jobs += 1;
+        fractions += u64::from(odd.has_fraction);
+        each(job);
+    })?;
+    left.any_read(usize::try_from(summary.jobs).unwrap_or(usize::MAX), 0)?;
+    if summary.jobs == 0 {
+        return Err(no_jobs(file));
+    }
+    (summary.machine, summary.epoch) = (log.machine, log.epoch);
+    summary.unreadable = left.count() as u64;
+    summary.notes = left.notes();
+    summary.notes.extend(fractions_note(fractions));
+    Ok(summary)
+}
+
+fn no_jobs(file: &str) -> InputError {
+    InputError::new(file, Problem::Empty).hint("give a log with jobs in it")
+}
+
+/// Note on jobs of which a time has a fraction; `None` if there are none.
+fn fractions_note(jobs: u64) -> Option<String> {
+    let note = format!("{jobs} jobs have times with fractions of a second, which are cut off");
+    (jobs > 0).then_some(note)
+}
+
+/// Oddities of a job that its numbers do not show.
+#[derive(Clone, Copy)]
+struct Odd {
+    /// A time has a fraction, which is cut off.
+    has_fraction: bool,
+    /// The wait is not known: the start is the submission.
+    has_no_wait: bool,
+}
+
+/// The receiver of each job, and of what is odd in it.
+type OddSink<'s> = &'s mut dyn FnMut(&LoggedJob<'_>, Odd);
+
+fn read_log<'f>(
+    file: &'f str,
+    input: impl BufRead,
+    times: &'static [usize],
+    left: &mut LeftOut,
+    each: OddSink<'_>,
+) -> Result<Log<'f>, InputError> {
+    let mut lines = Lines::new(file, input);
+    let mut log = Log {
+        file,
+        times,
+        ..Log::default()
+    };
+    while let Some(line) = lines.next()? {
+        let text = line.trim();
+        if let Some(comment) = text.strip_prefix(';') {
+            log.comment(comment)
+                .map_err(|error| error.at_line(log.number + 1, &line))?;
+        } else if !text.is_empty() && !is_aside(text, log.jobs) {
+            log.jobs += u64::from(left.keep(log.job(&line, each))?.is_some());
+        }
+        log.number = lines.number;
+    }
+    Ok(log)
+}
+
 /// Returns true if a line above the first job is a comment of another kind, or a prompt.
-fn is_aside(text: &str, summary: &Summary) -> bool {
-    summary.jobs + summary.idle == 0 && (text.starts_with('#') || is_prompt(text))
+fn is_aside(text: &str, jobs: u64) -> bool {
+    jobs == 0 && (text.starts_with('#') || is_prompt(text))
 }
 
 /// The state of the reader.
@@ -120,16 +210,17 @@ struct Log<'f> {
     /// Lines read.
     number: usize,
     /// `UnixStartTime`.
-    start: Option<i64>,
-    requested: u64,
-    /// Jobs of which a time has a fraction.
-    fractions: u64,
-    /// Jobs whose wait is not known.
-    waits: u64,
+    epoch: Option<i64>,
+    /// `Computer`.
+    machine: Option<String>,
+    /// Jobs read.
+    jobs: u64,
+    /// The columns of times that the caller uses.
+    times: &'static [usize],
 }
 
 impl Log<'_> {
-    fn comment(&mut self, comment: &str, summary: &mut Summary) -> Result<(), InputError> {
+    fn comment(&mut self, comment: &str) -> Result<(), InputError> {
         let Some((key, value)) = comment.split_once(':') else {
             return Ok(());
         };
@@ -137,7 +228,7 @@ impl Log<'_> {
         match key.trim() {
             "UnixStartTime" => {
                 let seconds = value.parse::<u32>().ok().map(i64::from);
-                if seconds.is_none() || self.start.is_some() && self.start != seconds {
+                if seconds.is_none() || self.epoch.is_some() && self.epoch != seconds {
                     let problem = Problem::Value {
                         what: "UnixStartTime".into(),
                         found: value.to_owned(),
@@ -145,20 +236,20 @@ impl Log<'_> {
                     };
                     return Err(InputError::new(self.file, problem));
                 }
-                self.start = seconds;
+                self.epoch = seconds;
             }
-            "Computer" if summary.machine.is_none() => summary.machine = Some(value.to_owned()),
+            "Computer" if self.machine.is_none() => self.machine = Some(value.to_owned()),
             _ => {}
         }
         Ok(())
     }
 
-    fn job(&mut self, line: &str, summary: &mut Summary, each: Sink<'_>) -> Result<(), InputError> {
+    fn job(&self, line: &str, each: OddSink<'_>) -> Result<(), InputError> {
         let mut numbers = [0_i64; COLUMNS.len()];
         let mut count = 0;
-        let mut fraction = false;
+        let mut has_fraction = false;
         for word in line.split_whitespace() {
-            fraction |= matches!(count, SUBMIT | WAIT | RUN)
+            has_fraction |= self.times.contains(&count)
                 && word.contains('.')
                 && word
                     .parse::<f64>()
@@ -175,33 +266,38 @@ impl Log<'_> {
                 .at_line(self.number + 1, line)
                 .hint("is the file cut off? Comments begin with `;`"));
         }
-        let allocated = numbers[ALLOCATED];
-        let processors = if allocated > 0 {
-            allocated
-        } else {
-            numbers[REQUESTED]
-        };
-        if numbers[RUN] <= 0 || processors <= 0 {
-            summary.idle += 1;
-            return Ok(());
-        }
-        self.requested += u64::from(allocated <= 0);
-        summary.jobs += 1;
-        self.fractions += u64::from(fraction);
-        self.waits += u64::from(numbers[WAIT] < 0);
-        let wait = numbers[WAIT].max(0);
-        let start = self.start.unwrap_or(0) + numbers[SUBMIT] + wait;
         let known = |at: usize| (numbers[at] >= 0).then_some(numbers[at]);
-        let user = known(USER).map(|number| format!("u{number}"));
-        let group = known(GROUP).map(|number| format!("g{number}"));
-        each(&JobUse {
+        let count = |at: usize| known(at).map(i64::unsigned_abs);
+        let named = |letter: char, at: usize| known(at).map(|number| format!("{letter}{number}"));
+        let (user, group) = (named('u', USER), named('g', GROUP));
+        let (queue, partition) = (named('q', QUEUE), named('p', PARTITION));
+        let submit = self.epoch.unwrap_or(0) + numbers[SUBMIT];
+        let odd = Odd {
+            has_fraction,
+            has_no_wait: numbers[WAIT] < 0,
+        };
+        let job = LoggedJob {
+            id: line.split_whitespace().nth(JOB).unwrap_or_default(),
+            line: self.number + 1,
             account: group.as_deref(),
             user: user.as_deref(),
-            start,
-            end: start + numbers[RUN],
-            billing: processors as f64,
-            by_processors: false,
-        });
+            partition: partition.as_deref(),
+            qos: queue.as_deref(),
+            state: match numbers[STATUS] {
+                0 => Some("FAILED"),
+                1 => Some("COMPLETED"),
+                5 => Some("CANCELLED"),
+                // Parts of a job, and what is not known.
+                _ => None,
+            },
+            submit: known(SUBMIT).map(|_| submit),
+            start: Some(submit + numbers[WAIT].max(0)),
+            run_secs: known(RUN),
+            limit_secs: known(LIMIT),
+            allocated: count(ALLOCATED),
+            requested: count(REQUESTED),
+        };
+        each(&job, odd);
         Ok(())
     }
 
@@ -280,6 +376,43 @@ mod tests {
             summary.notes[0].contains("fractions of a second"),
             "{summary:?}"
         );
+    }
+
+    #[test]
+    fn jobs_are_handed_on_with_what_they_asked_for() {
+        let job = "15 599850 192180 3477 4 -1 -1 8 53940 -1 1 12 13 -1 2 1 -1 -1\n";
+        let none = "3 -1 -1 -1 -1 -1 -1 -1 -1 -1 0 -1 -1 -1 -1 -1 -1 -1\n";
+        let text = format!("; UnixStartTime: 1000\n{job}15 599850 1921\n{none}");
+        let mut jobs = Vec::new();
+        let summary = read_jobs("log", text.as_bytes(), &mut |job| {
+            let numbers = (job.submit, job.start, job.run_secs, job.limit_secs);
+            let names = [job.user, job.account, job.qos, job.partition, job.state];
+            let names = names.map(|name| name.unwrap_or("?")).join(" ");
+            jobs.push((job.line, numbers, job.allocated, job.requested, names));
+        })
+        .unwrap();
+        let numbers = (Some(600_850), Some(793_030), Some(3477), Some(53_940));
+        let names = "u12 g13 q2 p1 COMPLETED".to_owned();
+        assert_eq!(jobs[0], (2, numbers, Some(4), Some(8), names));
+        let numbers = (None, Some(999), None, None);
+        assert_eq!(jobs[1], (4, numbers, None, None, "? ? ? ? FAILED".into()));
+        assert_eq!((summary.jobs, summary.unreadable), (2, 1));
+        assert_eq!(summary.epoch, Some(1000));
+        assert!(
+            summary.notes[0].starts_with("log:3: 3 numbers"),
+            "{summary:?}"
+        );
+        // A replay uses the time limit, too; a comment and a prompt above the jobs are no jobs.
+        let text = format!("# a comment\n$ cat log\n{}", job.replace("53940", "60.5"));
+        let summary = read_jobs("log", text.as_bytes(), &mut |_| ()).unwrap();
+        assert_eq!((summary.jobs, summary.unreadable), (1, 0), "{summary:?}");
+        assert!(
+            summary.notes[0].contains("fractions of a second"),
+            "{summary:?}"
+        );
+        // One bad line is the error of a log without a good one.
+        let error = read_jobs("log", &b"15 599850 1921\n"[..], &mut |_| ()).unwrap_err();
+        assert_eq!(error.line, Some(1));
     }
 
     #[test]

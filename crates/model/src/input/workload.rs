@@ -1,4 +1,4 @@
-//! Use by jobs, from the log of a machine: accounting records or an archived workload.
+//! Jobs from the log of a machine: accounting records or an archived workload.
 //!
 //! A log may be longer than memory. Its readers read it once, pass on each job as it comes, and
 //! keep nothing of it; they count the records that they left out.
@@ -21,6 +21,40 @@ pub struct JobUse<'a> {
     pub by_processors: bool,
 }
 
+/// A job as a log has it, for what replays a log. `None` where the log does not have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedJob<'a> {
+    /// Number of the job, as the log writes it.
+    pub id: &'a str,
+    /// Line in the log, from 1.
+    pub line: usize,
+    /// The account; the group of a log in the Standard Workload Format.
+    pub account: Option<&'a str>,
+    /// The user.
+    pub user: Option<&'a str>,
+    /// The partition.
+    pub partition: Option<&'a str>,
+    /// The QOS; the queue of a log in the Standard Workload Format.
+    pub qos: Option<&'a str>,
+    /// How it ended, in Slurm's words.
+    pub state: Option<&'a str>,
+    /// Submission, seconds since 1970.
+    pub submit: Option<i64>,
+    /// Start, seconds since 1970.
+    pub start: Option<i64>,
+    /// Run time, seconds; `None` also where the job had not ended.
+    pub run_secs: Option<i64>,
+    /// Time limit, seconds; `None` also where the job had no limit.
+    pub limit_secs: Option<i64>,
+    /// Processors that it got.
+    pub allocated: Option<u64>,
+    /// Processors that it asked for.
+    pub requested: Option<u64>,
+}
+
+/// The receiver of jobs as a log has them.
+pub type JobSink<'s> = &'s mut dyn FnMut(&LoggedJob<'_>);
+
 /// Summary of a log, after its last line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -34,6 +68,9 @@ pub struct Summary {
     pub billed: bool,
     /// Records that could not be read and are left out; the notes say which and why.
     pub unreadable: u64,
+    /// The moment from which a log in the Standard Workload Format counts its seconds, seconds since
+    /// 1970; `None` where its header does not have it.
+    pub epoch: Option<i64>,
     /// Notes for a reader of the numbers, in sentences.
     pub notes: Vec<String>,
 }

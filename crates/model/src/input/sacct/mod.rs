@@ -12,6 +12,7 @@
 //! | `JobID`, `JobIDRaw` | with a point: a step |
 //! | `State`, `ExitCode`, `Partition` | how a run ended and where, for [`read_runs`] |
 //! | `AdminComment` | with a word `executed_us=N`: how long a run was executed, for [`read_runs`] |
+//! | `Submit`, `Timelimit` or `TimelimitRaw`, `ReqCPUS`, `QOS` | what a job asked for, for [`read_jobs`] |
 //! | `Cluster` | one cluster per log |
 //!
 //! sacct quotes nothing, so a job's name may hold `|` and its command line breaks of lines. Such a
@@ -28,4 +29,4 @@ mod reader;
 pub use accounted::{Accounted, COLUMNS, Found, Progress, read_accounted};
 pub use ask::{ClusterRow, Clusters, Slices, ask, ask_clusters};
 pub use columns::{begins, is_record};
-pub use reader::{Options, RunRecord, read, read_runs};
+pub use reader::{Options, RunRecord, read, read_jobs, read_runs};

@@ -10,7 +10,7 @@ use crate::input::lines::{Lines, MAX_LINE_BYTES};
 use crate::input::prompt::is_prompt;
 use crate::input::slurm::count;
 use crate::input::slurm::time::{moment, span};
-use crate::input::workload::{JobUse, Sink, Summary};
+use crate::input::workload::{JobSink, JobUse, LoggedJob, Sink, Summary};
 
 /// Options of a reader.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +36,20 @@ pub fn read<'a>(
     options: Options<'a>,
     each: Sink<'_>,
 ) -> Result<Summary, InputError> {
-    read_rows(file, input, options, false, &mut |run| each(&run.used))
+    read_rows(file, input, options, Detail::Use, &mut |run| {
+        each(&run.used)
+    })
+}
+
+/// How much of a record is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    /// Its use.
+    Use,
+    /// The run, for a bill.
+    Run,
+    /// The job, for a replay.
+    Job,
 }
 
 /// A run of a job, from one record of `sacct -D`.
@@ -59,6 +72,53 @@ pub struct RunRecord<'a> {
     /// Time for which the machine executed it, microseconds: N if the site has `executed_us=N`
     /// among the words of AdminComment; `None` if it has not, or the listing does not say.
     pub executed_us: Option<u64>,
+    /// The other facts that a replay needs; the default unless [`read_jobs`] reads.
+    asked: Asked<'a>,
+}
+
+/// Request of a job, and its allocation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Asked<'a> {
+    line: usize,
+    qos: Option<&'a str>,
+    submit: Option<i64>,
+    limit_secs: Option<i64>,
+    allocated: Option<u64>,
+    requested: Option<u64>,
+    has_ended: bool,
+}
+
+/// As [`read`], with all that a replay needs of each job that started; needs the columns JobID,
+/// Submit and Timelimit (or TimelimitRaw), too, and takes State, Partition, QOS and ReqCPUS where
+/// they are there.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_jobs<'a>(
+    file: &'a str,
+    input: impl BufRead,
+    options: Options<'a>,
+    each: JobSink<'_>,
+) -> Result<Summary, InputError> {
+    read_rows(file, input, options, Detail::Job, &mut |run| {
+        let (used, asked) = (&run.used, &run.asked);
+        let run_secs = i64::try_from(run.elapsed_secs).ok();
+        each(&LoggedJob {
+            id: run.job,
+            line: asked.line,
+            account: used.account,
+            user: used.user,
+            partition: run.partition,
+            qos: asked.qos,
+            state: Some(run.state).filter(|state| !state.is_empty()),
+            submit: asked.submit,
+            start: Some(used.start),
+            run_secs: run_secs.filter(|_| asked.has_ended),
+            limit_secs: asked.limit_secs,
+            allocated: asked.allocated,
+            requested: asked.requested,
+        });
+    })
 }
 
 /// As [`read`], with all of each run that began, also those of less than a second and those that
@@ -73,14 +133,14 @@ pub fn read_runs<'a>(
     options: Options<'a>,
     each: &mut dyn FnMut(&RunRecord<'_>),
 ) -> Result<Summary, InputError> {
-    read_rows(file, input, options, true, each)
+    read_rows(file, input, options, Detail::Run, each)
 }
 
 fn read_rows<'a>(
     file: &'a str,
     input: impl BufRead,
     options: Options<'a>,
-    runs: bool,
+    detail: Detail,
     each: &mut dyn FnMut(&RunRecord<'_>),
 ) -> Result<Summary, InputError> {
     let mut records = Records {
@@ -95,14 +155,17 @@ fn read_rows<'a>(
         first: 0,
         pending: None,
         wanted_cluster: options.cluster,
+        detail,
     };
     if options.columns.is_none() {
         records.read_header()?;
     }
-    if runs {
-        let missing = records.header.find_runs();
-        missing.map_err(|why| InputError::new(file, Problem::Structure(why)).hint(RUNS_HINT))?;
-    }
+    let (missing, hint) = match detail {
+        Detail::Use => (Ok(()), HINT),
+        Detail::Run => (records.header.find_runs(), RUNS_HINT),
+        Detail::Job => (records.header.find_jobs(), JOBS_HINT),
+    };
+    missing.map_err(|why| InputError::new(file, Problem::Structure(why)).hint(hint))?;
     let free = records.header.free();
     let mut summary = Summary::default();
     if !free.is_empty() {
@@ -111,15 +174,15 @@ fn read_rows<'a>(
              another job's",
             free.join(", ")
         );
-        if runs {
-            return Err(InputError::new(file, Problem::Structure(why)).hint(RUNS_HINT));
+        if detail == Detail::Run {
+            return Err(InputError::new(file, Problem::Structure(why)).hint(hint));
         }
-        summary.notes.push(format!("{why}; {HINT}"));
+        summary.notes.push(format!("{why}; {hint}"));
     }
     let mut totals = Totals::default();
     let mut left = LeftOut::default();
     while records.advance(&mut left)? {
-        left.keep(records.job(&mut summary, &mut totals, runs, each))?;
+        left.keep(records.job(&mut summary, &mut totals, each))?;
         if let Some(error) = totals.two_clusters {
             return Err(error);
         }
@@ -130,13 +193,15 @@ fn read_rows<'a>(
     summary.notes.extend(left.notes());
     summary.machine = totals.cluster;
     summary.billed = totals.any_billing;
-    if totals.by_processors > 0 && !totals.any_billing {
+    if detail == Detail::Job {
+        // A replay takes processors, not billing.
+    } else if totals.by_processors > 0 && !totals.any_billing {
         summary.notes.push(format!(
             "billed by processors, as no record has billing among its resources: {}",
             jobs(totals.by_processors)
         ));
     } else if totals.by_processors > 0 {
-        if !runs {
+        if detail == Detail::Use {
             summary.jobs -= totals.by_processors;
             summary.idle += totals.by_processors;
         }
@@ -219,12 +284,17 @@ struct Header {
     suspended: Option<usize>,
     tres: Option<usize>,
     processors: Option<usize>,
-    /// These five only where runs are asked for.
+    /// These five only where runs or jobs are asked for.
     state: Option<usize>,
     exit_code: Option<usize>,
     partition: Option<usize>,
     job: Option<usize>,
     comment: Option<usize>,
+    /// These four only where jobs are asked for.
+    qos: Option<usize>,
+    submit: Option<usize>,
+    limit: Option<usize>,
+    requested: Option<usize>,
 }
 
 impl Header {
@@ -259,6 +329,10 @@ impl Header {
             partition: None,
             job: None,
             comment: None,
+            qos: None,
+            submit: None,
+            limit: None,
+            requested: None,
         };
         let missing = if header.user.is_none() {
             "User"
@@ -277,13 +351,38 @@ impl Header {
         ))
     }
 
+    /// The place of a column.
+    fn find(&self, wanted: &str) -> Option<usize> {
+        let mut names = self.names.iter();
+        names.position(|name| name.eq_ignore_ascii_case(wanted))
+    }
+
+    /// Finds the columns of what a job asked for.
+    fn find_jobs(&mut self) -> Result<(), String> {
+        let limit = self.find("TimelimitRaw").or(self.find("Timelimit"));
+        let (submit, job) = (self.find("Submit"), self.id);
+        let missing = match (job, submit, limit) {
+            (None, ..) => "JobID",
+            (_, None, _) => "Submit",
+            (.., None) => "Timelimit or TimelimitRaw",
+            _ => {
+                (self.job, self.submit, self.limit) = (job, submit, limit);
+                (self.state, self.qos) = (self.find("State"), self.find("QOS"));
+                (self.partition, self.requested) = (self.find("Partition"), self.find("ReqCPUS"));
+                return Ok(());
+            }
+        };
+        Err(self.lacks(missing))
+    }
+
+    fn lacks(&self, missing: &str) -> String {
+        let names = self.names.join("|");
+        format!("the column {missing} is not there, among {names}")
+    }
+
     /// Finds the other columns that describe a run.
     fn find_runs(&mut self) -> Result<(), String> {
-        let find = |wanted: &str| {
-            let mut names = self.names.iter();
-            names.position(|name| name.eq_ignore_ascii_case(wanted))
-        };
-        let found = [find("State"), find("ExitCode"), find("Partition")];
+        let found = ["State", "ExitCode", "Partition"].map(|wanted| self.find(wanted));
         let missing = match (found[0], self.elapsed, self.id) {
             (None, ..) => "State",
             (_, None, _) => "Elapsed or ElapsedRaw",
@@ -291,14 +390,11 @@ impl Header {
             _ => {
                 [self.state, self.exit_code, self.partition] = found;
                 self.job = self.id;
-                self.comment = find("AdminComment");
+                self.comment = self.find("AdminComment");
                 return Ok(());
             }
         };
-        Err(format!(
-            "the column {missing} is not there, among {}",
-            self.names.join("|")
-        ))
+        Err(self.lacks(missing))
     }
 
     /// The columns that hold what users write: not AdminComment, which Slurm lets only
@@ -329,6 +425,10 @@ impl Header {
             self.exit_code,
             self.partition,
             self.comment,
+            self.qos,
+            self.submit,
+            self.limit,
+            self.requested,
         ];
         all.into_iter().flatten()
     }
@@ -347,7 +447,10 @@ struct Records<'f, R> {
     pending: Option<(usize, String)>,
     /// The only cluster whose jobs count.
     wanted_cluster: Option<&'f str>,
+    detail: Detail,
 }
+
+const JOBS_HINT: &str = "these are enough: sacct -a -S 2026-01-01 -X -P -o JobID,User,Account,Partition,QOS,State,Submit,Start,End,ElapsedRaw,TimelimitRaw,ReqCPUS,NCPUS,AllocTRES";
 
 const RUNS_HINT: &str = "these are enough: sacct -a -D -S 2026-01-01 -X -P -o JobID,User,Account,Partition,State,ExitCode,Start,End,ElapsedRaw,AllocTRES";
 
@@ -491,12 +594,11 @@ impl<R: BufRead> Records<'_, R> {
         }
     }
 
-    /// Hands the job of the record on, if it is one that used something.
+    /// Hands the job of the record on: one that used something, or else every one that started.
     fn job(
         &self,
         summary: &mut Summary,
         totals: &mut Totals,
-        runs: bool,
         each: &mut dyn FnMut(&RunRecord<'_>),
     ) -> Result<(), InputError> {
         let header = &self.header;
@@ -535,6 +637,7 @@ impl<R: BufRead> Records<'_, R> {
                 Some(_) => {}
             }
         }
+        let runs = self.detail == Detail::Run;
         let start = said(header.start).and_then(moment).unwrap_or(0);
         let time = |at: Option<usize>| match at.filter(|&at| !cells[at].trim().is_empty()) {
             Some(at) => match seconds(cells[at].trim()) {
@@ -576,7 +679,7 @@ impl<R: BufRead> Records<'_, R> {
         let ran = elapsed.or(suspended.map(|secs| (end - start - secs).max(0)));
         let ran = ran.unwrap_or(end - start);
         let idle = ran <= 0 || billing.count == 0;
-        if idle && !runs {
+        if idle && self.detail == Detail::Use {
             summary.idle += 1;
             return Ok(());
         }
@@ -601,8 +704,52 @@ impl<R: BufRead> Records<'_, R> {
             exit_code: exit_code.and_then(|(code, _)| code.parse().ok()),
             elapsed_secs: ran.unsigned_abs(),
             executed_us: said(header.comment).and_then(executed_us),
+            asked: match self.detail {
+                Detail::Job => self.asked(&cells),
+                Detail::Use | Detail::Run => Asked::default(),
+            },
         });
         Ok(())
+    }
+
+    /// Request of the job, and its allocation.
+    fn asked<'s>(&self, cells: &[&'s str]) -> Asked<'s> {
+        let said = |at: Option<usize>| {
+            at.map(|at| cells[at].trim())
+                .filter(|text| !text.is_empty())
+        };
+        let time = |at| said(at).and_then(moment).filter(|&time| time > 0);
+        Asked {
+            line: self.first,
+            qos: said(self.header.qos),
+            submit: time(self.header.submit),
+            limit_secs: self.limit_secs(cells),
+            allocated: self.allocated(cells),
+            requested: said(self.header.requested).and_then(|text| text.parse().ok()),
+            has_ended: time(self.header.end).is_some(),
+        }
+    }
+
+    /// Time limit; TimelimitRaw has minutes.
+    fn limit_secs(&self, cells: &[&str]) -> Option<i64> {
+        let text = cells[self.header.limit?].trim();
+        let minutes = text.parse::<u32>().ok();
+        minutes
+            .map(|minutes| i64::from(minutes) * 60)
+            .or_else(|| span(text))
+    }
+
+    /// Processors that the job got.
+    fn allocated(&self, cells: &[&str]) -> Option<u64> {
+        let counted = |at: usize| cells[at].trim().parse().ok();
+        let listed = |at: usize| {
+            let tres = count::tres(cells[at].trim())?;
+            tres.iter()
+                .find(|(name, _)| name == "cpu")
+                .map(|(_, count)| *count)
+        };
+        let tres = self.header.tres.and_then(listed);
+        tres.or_else(|| self.header.processors.and_then(counted))
     }
 
     /// Billing of the job per second.

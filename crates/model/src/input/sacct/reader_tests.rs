@@ -190,3 +190,77 @@ fn records_that_users_can_write_are_told() {
     let summary = read_runs("log", text.as_bytes(), options, &mut |_| runs += 1).unwrap();
     assert_eq!((runs, summary.unreadable), (1, 3), "{summary:?}");
 }
+
+#[test]
+fn jobs_are_handed_on_with_what_they_asked_for() {
+    let head =
+        "JobID|User|Account|Partition|QOS|State|Submit|Start|End|Elapsed|Timelimit|NCPUS|ReqCPUS\n";
+    let text = format!(
+        "{head}7_1|anna|phys|main|high|TIMEOUT|2026-11-21T10:04:14|2026-11-21T10:05:14|\
+         2026-11-21T10:06:14|00:01:00|1-00:00:01|8|6\n\
+         8|bert|bio|main|normal|RUNNING|2026-11-21T10:04:14|2026-11-21T10:05:14|Unknown|\
+         00:05:00|UNLIMITED|1|1\n\
+         8.batch||bio||||2026-11-21T10:04:14|2026-11-21T10:05:14|Unknown|00:05:00||1|1\n\
+         9|bert|bio|main|normal|CANCELLED by 3|2026-11-21T10:04:14|Unknown|\
+         2026-11-21T10:06:14|00:00:00|00:01:00|1|1\n\
+         x|bert|bio|main|normal|COMPLETED|soon|2026-11-21T10:04:14|\
+         2026-11-21T10:06:14|00:00:00|00:01:00|1|1\n"
+    );
+    let mut jobs = Vec::new();
+    let options = Options::default();
+    let summary = read_jobs("log", text.as_bytes(), options, &mut |job| {
+        let names = [Some(job.id), job.user, job.qos, job.partition, job.state];
+        let names = names.map(|name| name.unwrap_or("?")).join(" ");
+        let times = [job.submit, job.start, job.run_secs, job.limit_secs];
+        jobs.push((job.line, names, times, job.allocated, job.requested));
+    })
+    .unwrap();
+    let times = [START, START + 60, 60, 86_401].map(Some);
+    let names = "7_1 anna high main TIMEOUT".to_owned();
+    assert_eq!(jobs[0], (2, names, times, Some(8), Some(6)));
+    // It still runs, without a limit.
+    let times = [Some(START), Some(START + 60), None, None];
+    let names = "8 bert normal main RUNNING".to_owned();
+    assert_eq!(jobs[1], (3, names, times, Some(1), Some(1)));
+    let counts = (summary.jobs, summary.idle, summary.unreadable);
+    assert_eq!((jobs.len(), counts), (2, (2, 1, 1)));
+    let raw = "JobID|User|Submit|Start|ElapsedRaw|TimelimitRaw|AllocTRES\n\
+               7|anna|2026-11-21T10:04:14|2026-11-21T10:05:14|60|30|cpu=4,mem=2G\n";
+    read_jobs("log", raw.as_bytes(), options, &mut |job| {
+        assert_eq!((job.limit_secs, job.allocated), (Some(1800), Some(4)));
+    })
+    .unwrap();
+    let short = "JobID|User|Start|End|NCPUS\n7|anna|2026-11-21T10:04:14|2026-11-21T10:05:14|1\n";
+    let error = read_jobs("log", short.as_bytes(), options, &mut |_| ()).unwrap_err();
+    assert!(
+        error.to_string().contains("the column Submit is not there"),
+        "{error}"
+    );
+}
+
+// The free partition's record has no billing, and the second job ends before it starts.
+#[test]
+fn a_replay_takes_run_times_and_processors_whatever_is_billed() {
+    let text = "JobID|User|Submit|Start|End|Suspended|Timelimit|AllocTRES\n\
+        7|anna|2026-11-21T10:04:14|2026-11-21T10:05:14|2026-11-21T10:06:14|00:00:20|01:00:00|cpu=4\n\
+        8|bert|2026-11-21T10:04:14|2026-11-21T10:05:14|2026-11-21T10:04:14|00:00:00|01:00:00|billing=2,cpu=1\n\
+        9|bert|2026-11-21T10:04:14|2026-11-21T10:05:14|2026-11-21T10:05:14|00:00:00|01:00:00|billing=2,cpu=1\n";
+    let mut jobs = Vec::new();
+    let options = Options::default();
+    let summary = read_jobs("log", text.as_bytes(), options, &mut |job| {
+        jobs.push((job.id.to_owned(), job.run_secs, job.allocated));
+    })
+    .unwrap();
+    let due = [("7", 40, 4), ("9", 0, 1)];
+    let due = due.map(|(id, run, cpu)| (id.to_owned(), Some(run), Some(cpu)));
+    assert_eq!((summary.jobs, summary.idle, jobs), (2, 1, due.to_vec()));
+    let about = |word: &str| {
+        summary
+            .notes
+            .iter()
+            .filter(|note| note.contains(word))
+            .count()
+    };
+    let counts = ["suspended", "before the start", "bill"].map(about);
+    assert_eq!(counts, [1, 1, 0], "{summary:?}");
+}
