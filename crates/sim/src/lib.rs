@@ -1,0 +1,15 @@
+//! A machine and its jobs, simulated: values in, values out.
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`job`] | a job as a simulated machine sees it |
+//! | [`workload`] | the jobs of a log, filtered for a machine, in order of submission |
+//! | [`scheduler`] | rules for which jobs start now: EASY, first come first served, conservative |
+//! | [`replay`] | the events of a run: submissions, ends, starts |
+//!
+//! Times are whole seconds and arguments; nothing here reads a file or a clock.
+
+pub mod job;
+pub mod replay;
+pub mod scheduler;
+pub mod workload;

@@ -1,0 +1,146 @@
+//! The events of a run: submissions, ends, starts.
+//!
+//! Events come one by one. Within a second submissions come before ends, ends in the order of their
+//! starts, and planned starts last.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use crate::job::{Job, Waiting};
+use crate::scheduler::Scheduler;
+
+/// Starts of jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Start of each job, seconds of the log's clock; `None`: it did not start before the end.
+    pub starts: Vec<Option<i64>>,
+    /// The moment of the last event where the run was stopped before its end.
+    pub stopped_at: Option<i64>,
+}
+
+/// Events between two questions whether to continue.
+const EVENTS_PER_QUESTION: u32 = 1024;
+
+/// Runs `jobs`, sorted by submission, to their end, or until `go_on` says no. Jobs that are
+/// submitted in the same second come in their order, and wait in order of submission.
+///
+/// # Panics
+/// When jobs are not sorted, or a job does not fit into the machine.
+pub fn replay(
+    jobs: &[Job],
+    scheduler: &mut (impl Scheduler + ?Sized),
+    go_on: &mut dyn FnMut() -> bool,
+) -> Schedule {
+    let sorted = jobs.is_sorted_by_key(|job| job.submit);
+    assert!(sorted, "jobs are sorted by submission");
+    let mut schedule = Schedule {
+        starts: vec![None; jobs.len()],
+        stopped_at: None,
+    };
+    let mut ends = Ends::default();
+    let mut starts = Vec::new();
+    let mut submitted = 0;
+    let mut events = 0_u32;
+    loop {
+        let submission = jobs.get(submitted).map(|job| job.submit);
+        let Some((now, event)) = next_event(submission, &ends, scheduler.next_start()) else {
+            return schedule;
+        };
+        events = events.wrapping_add(1);
+        if events % EVENTS_PER_QUESTION == 0 && !go_on() {
+            schedule.stopped_at = Some(now);
+            return schedule;
+        }
+        match event {
+            Event::Submission => {
+                let job = Waiting::new(submitted as u32, &jobs[submitted]);
+                scheduler.submit(job, scheduler.queue().len(), now, &mut starts);
+                submitted += 1;
+            }
+            Event::End => {
+                let run = ends.pop();
+                scheduler.end(run.job, run.start, now, &mut starts);
+            }
+            Event::PlannedStart => scheduler.start_planned(now, &mut starts),
+        }
+        for job in starts.drain(..) {
+            schedule.starts[job.job as usize] = Some(now);
+            ends.push(job, now, jobs[job.job as usize].run_secs);
+        }
+    }
+}
+
+/// A kind of event; within a second in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    Submission,
+    End,
+    PlannedStart,
+}
+
+/// The next event and its moment; `None` after the last one.
+pub(crate) fn next_event(
+    submission: Option<i64>,
+    ends: &Ends,
+    planned: Option<i64>,
+) -> Option<(i64, Event)> {
+    let events = [
+        submission.map(|moment| (moment, Event::Submission)),
+        ends.next().map(|moment| (moment, Event::End)),
+        planned.map(|moment| (moment, Event::PlannedStart)),
+    ];
+    events.into_iter().flatten().min()
+}
+
+/// A running job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub end: i64,
+    /// Number of the start.
+    number: u32,
+    pub start: i64,
+    pub job: Waiting,
+}
+
+impl Ord for Run {
+    fn cmp(&self, other: &Run) -> Ordering {
+        (self.end, self.number).cmp(&(other.end, other.number))
+    }
+}
+
+impl PartialOrd for Run {
+    fn partial_cmp(&self, other: &Run) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Running jobs by their ends, those of a second in the order of their starts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ends {
+    heap: BinaryHeap<Reverse<Run>>,
+    started: u32,
+}
+
+impl Ends {
+    pub fn push(&mut self, job: Waiting, start: i64, run_secs: i64) {
+        let run = Run {
+            end: start + run_secs,
+            number: self.started,
+            start,
+            job,
+        };
+        self.started += 1;
+        self.heap.push(Reverse(run));
+    }
+
+    pub fn next(&self) -> Option<i64> {
+        self.heap.peek().map(|Reverse(run)| run.end)
+    }
+
+    /// # Panics
+    /// When nothing runs.
+    pub fn pop(&mut self) -> Run {
+        let Reverse(run) = self.heap.pop().expect("a running job");
+        run
+    }
+}
