@@ -12,6 +12,7 @@
 //! | [`bill`] | what is to be paid for runs that sacct lists |
 //! | [`ledger`] | what was used when by the accounting database, and which times ledger files cover |
 //! | [`queue`] | which job does a machine run next, when will the others start, and what is to be paid |
+//! | [`simulate`] | what does another scheduler make of the jobs of a log |
 //! | [`history`] | what was used over time, and what does the engine make of it |
 //!
 //! `fairtree-render` writes the answers as text, JSON, pages and pictures.
@@ -26,4 +27,5 @@ pub mod ledger;
 pub mod prio;
 pub mod queue;
 pub mod share;
+pub mod simulate;
 pub mod what_if;

@@ -11,6 +11,7 @@ mod ledger;
 mod live;
 mod prio;
 mod queue;
+mod simulate;
 mod what_if;
 
 pub use bill::BillArgs;
@@ -24,6 +25,7 @@ pub use ledger::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, PlaceArgs, ShowA
 pub use live::LiveArgs;
 pub use prio::PrioArgs;
 pub use queue::QueueArgs;
+pub use simulate::SimulateArgs;
 pub use what_if::WhatIfArgs;
 
 use std::path::PathBuf;
@@ -104,6 +106,9 @@ pub enum Command {
     /// Play a site whose machines ask what to run next: fair share or on demand
     #[command(long_about = queue::QUEUE_ABOUT)]
     Queue(QueueArgs),
+    /// Replay a log of jobs on a simulated machine: waits, use, who is owed what and who is delayed
+    #[command(long_about = simulate::SIMULATE_ABOUT)]
+    Simulate(Box<SimulateArgs>),
     /// Add up what is to be paid for the runs that sacct lists
     #[command(long_about = bill::BILL_ABOUT)]
     Bill(BillArgs),

@@ -24,6 +24,7 @@ mod prio;
 mod progress;
 mod queue;
 mod share;
+mod simulate;
 mod terminal;
 mod user;
 mod what_if;
@@ -48,7 +49,7 @@ use message::Messages;
 enum Outcome {
     /// All is well.
     Done,
-    /// A comparison found differences.
+    /// A comparison found differences, or a replay was stopped.
     Differences,
 }
 
@@ -93,6 +94,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args, &messages),
         Command::Chart(args) => chart::run(args, &messages),
         Command::Queue(args) => queue::run(args, &messages),
+        Command::Simulate(args) => simulate::run(args, &messages),
         Command::Bill(args) => bill::run(args, &messages),
         Command::Ledger(args) => ledger::run(args, &messages),
         Command::Generate(args) => generate::run(args),

@@ -169,7 +169,10 @@ impl HeldSignals {
     }
 
     /// Takes those that have come, without waiting for any.
-    fn arriving(&self) -> io::Result<SignalFd> {
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn arriving(&self) -> io::Result<SignalFd> {
         let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
         Ok(SignalFd::with_flags(&ending(), flags)?)
     }

@@ -11,6 +11,7 @@
 //! | [`bill`] | what is to be paid |
 //! | [`ledger`] | which times ledger files cover |
 //! | [`queue`] | which job is next |
+//! | [`simulate`] | what another scheduler makes of a log |
 //! | [`compare`] | what changed |
 //! | [`chart`] | pictures of shares and use: a tree, and both over time |
 //! | [`columns`] | text in columns as wide as their widest cell |
@@ -31,4 +32,5 @@ mod page_policy;
 pub mod prio;
 pub mod queue;
 pub mod share;
+pub mod simulate;
 pub mod what_if;

@@ -18,18 +18,72 @@ pub struct Schedule {
     pub stopped_at: Option<i64>,
 }
 
-/// Events between two questions whether to continue.
-const EVENTS_PER_QUESTION: u32 = 1024;
+/// What looks on while a replay runs.
+pub trait Observer {
+    /// Returns false to stop the replay; asked before each event.
+    fn go_on(&mut self) -> bool {
+        true
+    }
 
-/// Runs `jobs`, sorted by submission, to their end, or until `go_on` says no. Jobs that are
+    /// A job was submitted at `now`, and waits.
+    fn waits(&mut self, _job: u32, _now: i64, _machine: &Machine) {}
+
+    /// A job that waited or not started at `now`.
+    fn started(&mut self, _job: u32, _now: i64) {}
+
+    /// A job ended at `now`.
+    fn ended(&mut self, _job: u32, _now: i64) {}
+}
+
+/// Nobody looks on.
+impl Observer for () {}
+
+/// A machine in a moment: its scheduler and its running jobs.
+pub struct Machine {
+    pub(crate) scheduler: Box<dyn Scheduler>,
+    pub(crate) ends: Ends,
+}
+
+impl Clone for Machine {
+    fn clone(&self) -> Machine {
+        Machine {
+            scheduler: self.scheduler.boxed(),
+            ends: self.ends.clone(),
+        }
+    }
+}
+
+impl Machine {
+    /// An empty machine.
+    pub fn new(scheduler: Box<dyn Scheduler>) -> Machine {
+        Machine {
+            scheduler,
+            ends: Ends::default(),
+        }
+    }
+
+    /// The next event and its moment; `None` after the last one.
+    pub(crate) fn next_event(&self, submission: Option<i64>) -> Option<(i64, Event)> {
+        let events = [
+            submission.map(|moment| (moment, Event::Submission)),
+            self.ends.next().map(|moment| (moment, Event::End)),
+            self.scheduler
+                .next_start()
+                .map(|moment| (moment, Event::PlannedStart)),
+        ];
+        events.into_iter().flatten().min()
+    }
+}
+
+/// Runs `jobs`, sorted by submission, to their end, or until the observer stops it. Jobs that are
 /// submitted in the same second come in their order, and wait in order of submission.
 ///
 /// # Panics
 /// When jobs are not sorted, or a job does not fit into the machine.
 pub fn replay(
     jobs: &[Job],
-    scheduler: &mut (impl Scheduler + ?Sized),
-    go_on: &mut dyn FnMut() -> bool,
+    scheduler: Box<dyn Scheduler>,
+    observer: &mut impl Observer,
 ) -> Schedule {
     let sorted = jobs.is_sorted_by_key(|job| job.submit);
     assert!(sorted, "jobs are sorted by submission");
@@ -37,35 +91,42 @@ pub fn replay(
         starts: vec![None; jobs.len()],
         stopped_at: None,
     };
-    let mut ends = Ends::default();
+    let mut machine = Machine::new(scheduler);
     let mut starts = Vec::new();
     let mut submitted = 0;
-    let mut events = 0_u32;
     loop {
         let submission = jobs.get(submitted).map(|job| job.submit);
-        let Some((now, event)) = next_event(submission, &ends, scheduler.next_start()) else {
+        let Some((now, event)) = machine.next_event(submission) else {
             return schedule;
         };
-        events = events.wrapping_add(1);
-        if events % EVENTS_PER_QUESTION == 0 && !go_on() {
+        if !observer.go_on() {
             schedule.stopped_at = Some(now);
             return schedule;
         }
         match event {
             Event::Submission => {
                 let job = Waiting::new(submitted as u32, &jobs[submitted]);
-                scheduler.submit(job, scheduler.queue().len(), now, &mut starts);
+                let place = machine.scheduler.queue().len();
+                machine.scheduler.submit(job, place, now, &mut starts);
                 submitted += 1;
             }
             Event::End => {
-                let run = ends.pop();
-                scheduler.end(run.job, run.start, now, &mut starts);
+                let run = machine.ends.pop();
+                machine.scheduler.end(run.job, run.start, now, &mut starts);
+                observer.ended(run.job.job, now);
             }
-            Event::PlannedStart => scheduler.start_planned(now, &mut starts),
+            Event::PlannedStart => machine.scheduler.start_planned(now, &mut starts),
         }
         for job in starts.drain(..) {
             schedule.starts[job.job as usize] = Some(now);
-            ends.push(job, now, jobs[job.job as usize].run_secs);
+            machine.ends.push(job, now, jobs[job.job as usize].run_secs);
+            observer.started(job.job, now);
+        }
+        if event == Event::Submission {
+            let job = submitted - 1;
+            if schedule.starts[job].is_none() {
+                observer.waits(job as u32, now, &machine);
+            }
         }
     }
 }
@@ -76,20 +137,6 @@ pub(crate) enum Event {
     Submission,
     End,
     PlannedStart,
-}
-
-/// The next event and its moment; `None` after the last one.
-pub(crate) fn next_event(
-    submission: Option<i64>,
-    ends: &Ends,
-    planned: Option<i64>,
-) -> Option<(i64, Event)> {
-    let events = [
-        submission.map(|moment| (moment, Event::Submission)),
-        ends.next().map(|moment| (moment, Event::End)),
-        planned.map(|moment| (moment, Event::PlannedStart)),
-    ];
-    events.into_iter().flatten().min()
 }
 
 /// A running job.

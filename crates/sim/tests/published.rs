@@ -37,8 +37,7 @@ fn starts_are_those_of(kind: Kind, log: &str, schedule: &str, processors: u32, j
         return;
     };
     let (_, waits) = read(&format!("schedules/{schedule}.swf.gz"), processors).expect("a schedule");
-    let mut scheduler = kind.scheduler(processors);
-    let starts = replay(&workload.jobs, &mut *scheduler, &mut || true).starts;
+    let starts = replay(&workload.jobs, kind.scheduler(processors), &mut ()).starts;
     assert_eq!(starts.len(), jobs);
     assert_eq!(waits.len(), jobs);
     let both = workload.owners.iter().zip(&workload.jobs).zip(starts);

@@ -60,7 +60,7 @@ fn exit_codes(help: &str) -> Vec<i32> {
 #[test]
 fn every_subcommand_has_examples_and_each_works() {
     let subcommands = subcommands();
-    assert_eq!(subcommands.len(), 13, "{subcommands:?}");
+    assert_eq!(subcommands.len(), 14, "{subcommands:?}");
     for subcommand in &subcommands {
         let help = help(subcommand);
         let codes = exit_codes(&help);
@@ -83,11 +83,16 @@ fn every_subcommand_has_examples_and_each_works() {
     }
 }
 
+/// A replay that takes long, ended by a signal as soon as it holds signals: as Ctrl-C would.
+const STOPPED: &str = "seq 3000 | sed 's/.*/& 0 -1 9 1 -1 -1 1 &0 -1 1 1 1 -1 -1 -1 -1 -1/' > long.swf; \
+     fairtree simulate --scheduler conservative --procs 2 long.swf & \
+     until grep -q '^SigBlk:.*4003$' /proc/$!/status; do sleep 0.01; done; kill -INT $!; wait $!";
+
 /// For each subcommand a call for each code that its help states: 0, 1 where it compares or checks,
 /// 2 for input and for options.
 #[test]
 fn exit_codes_are_those_that_the_help_states() {
-    let calls: [(&str, &[(i32, &str)]); 13] = [
+    let calls: [(&str, &[(i32, &str)]); 14] = [
         (
             "share",
             &[
@@ -184,6 +189,18 @@ fn exit_codes_are_those_that_the_help_states() {
                 (2, "chart absent"),
                 (2, "chart --format jpeg site.toml"),
                 (2, "chart --from week > /dev/full"),
+            ],
+        ),
+        (
+            "simulate",
+            &[
+                (0, "simulate --procs 64 examples/week.swf"),
+                (1, STOPPED),
+                (2, "simulate examples/week.swf"),
+                (2, "simulate --procs 0 examples/week.swf"),
+                (2, "simulate --procs 64 absent.swf"),
+                (2, "simulate --procs 64 site.toml"),
+                (2, "simulate --procs 64 examples/week.swf > /dev/full"),
             ],
         ),
         (
@@ -302,6 +319,7 @@ fn a_pipe_that_is_closed_early_is_no_error() {
         "chart --format json large.toml",
         "capture --list week",
         "queue examples/cloud.toml --events examples/cloud.jsonl --table",
+        "simulate --procs 64 --json examples/week.swf",
         "bill -p examples/prices.toml --json sacct.txt",
         "ledger show --dir ledgers --json",
         "doctor --json",

@@ -10,7 +10,7 @@ use crate::console::document;
 use crate::sandbox::Sandbox;
 
 /// A page, its schema, and calls whose answers together have every field of it.
-const PAGES: [(&str, &str, &[&str]); 13] = [
+const PAGES: [(&str, &str, &[&str]); 14] = [
     (
         "docs/share-json.md",
         "fairtree.share/1",
@@ -94,6 +94,11 @@ const PAGES: [(&str, &str, &[&str]); 13] = [
             "echo '{\"event\": \"standing\", \"account\": \"a\", \"user\": \"u\"}' | \
              fairtree queue <(printf 'now = 2026-01-01T00:00:00Z\n[machines.m]\n[accounts.a.users.u]\n')",
         ],
+    ),
+    (
+        "docs/simulate.md",
+        "fairtree.simulate/1",
+        &["simulate --procs 64 --json examples/week.swf"],
     ),
     (
         "docs/bill.md",

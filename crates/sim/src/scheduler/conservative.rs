@@ -123,6 +123,21 @@ impl Scheduler for Conservative {
         self.find_next();
     }
 
+    fn truncate(&mut self, kept: usize) {
+        let behind = self.queue.iter().zip(&self.plans).skip(kept);
+        for (job, plan) in behind {
+            let end = plan.start + job.limit_secs;
+            self.profile.give(job.processors, plan.start, end);
+        }
+        self.queue.truncate(kept);
+        self.plans.truncate(kept);
+        self.find_next();
+    }
+
+    fn boxed(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
+
     fn next_start(&self) -> Option<i64> {
         self.next_start
     }

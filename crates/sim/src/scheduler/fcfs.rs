@@ -62,4 +62,12 @@ impl Scheduler for Fcfs {
         self.queue.sort_by(order);
         self.pass(now, starts);
     }
+
+    fn truncate(&mut self, kept: usize) {
+        self.queue.truncate(kept);
+    }
+
+    fn boxed(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
 }

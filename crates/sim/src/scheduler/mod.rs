@@ -37,6 +37,12 @@ pub trait Scheduler {
         starts: &mut Vec<Waiting>,
     );
 
+    /// Forgets the jobs that wait behind the first `kept`.
+    fn truncate(&mut self, kept: usize);
+
+    /// The same scheduler in the same state.
+    fn boxed(&self) -> Box<dyn Scheduler>;
+
     /// Earliest planned start of a job that waits; `None` where jobs start at other events only.
     fn next_start(&self) -> Option<i64> {
         None

@@ -1,0 +1,12 @@
+//! What a simulated machine does with the jobs of a log: waits, use, what accounts are owed, who is
+//! unfairly delayed.
+
+mod owed;
+mod quantile;
+mod replayed;
+mod report;
+
+pub use owed::owed_core_secs;
+pub use quantile::quantile;
+pub use replayed::{Replayed, run};
+pub use report::{By, Delayed, Group, LeftOut, Report, Sums};

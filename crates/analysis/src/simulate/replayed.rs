@@ -1,0 +1,71 @@
+//! A replay of a log, with the fair starts of jobs that waited.
+
+use fairtree_sim::fair_start::fair_starts;
+use fairtree_sim::replay::{Observer, Schedule, replay};
+use fairtree_sim::scheduler::Kind;
+use fairtree_sim::workload::Workload;
+
+/// A replay of a log.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// The scheduler.
+    pub scheduler: Kind,
+    /// The starts.
+    pub schedule: Schedule,
+    /// Numbers of jobs, ascending, and when each would have started if no job came after it; a
+    /// sample of the jobs that waited, evenly spread.
+    pub fair_starts: Vec<(u32, i64)>,
+    /// It was not stopped, neither while jobs were replayed nor while fair starts were computed.
+    pub is_complete: bool,
+}
+
+/// Replays the jobs, and computes the fair starts of at most `samples` of those that waited. Stops
+/// where `go_on`, asked before each event, says no; the schedule then says when.
+pub fn run(
+    workload: &Workload,
+    scheduler: Kind,
+    samples: usize,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Replayed {
+    let mut asked = Asked {
+        go_on,
+        is_complete: true,
+    };
+    let machine = scheduler.scheduler(workload.processors);
+    let schedule = replay(&workload.jobs, machine, &mut asked);
+    let waited = workload.jobs.iter().zip(&schedule.starts).enumerate();
+    let waited = waited.filter(|(_, (job, start))| start.is_some_and(|start| start > job.submit));
+    let waited: Vec<u32> = waited.map(|(at, _)| at as u32).collect();
+    let count = samples.min(waited.len());
+    let sample: Vec<u32> = (0..count)
+        .map(|at| waited[at * waited.len() / count])
+        .collect();
+    let fair_starts = match schedule.stopped_at {
+        None => fair_starts(
+            &workload.jobs,
+            scheduler,
+            workload.processors,
+            &sample,
+            || asked.go_on(),
+        ),
+        Some(_) => Vec::new(),
+    };
+    Replayed {
+        scheduler,
+        schedule,
+        fair_starts,
+        is_complete: asked.is_complete,
+    }
+}
+
+struct Asked<'a> {
+    go_on: &'a mut dyn FnMut() -> bool,
+    is_complete: bool,
+}
+
+impl Observer for Asked<'_> {
+    fn go_on(&mut self) -> bool {
+        self.is_complete = self.is_complete && (self.go_on)();
+        self.is_complete
+    }
+}

@@ -1,0 +1,135 @@
+//! The arguments of `fairtree simulate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fairtree_analysis::simulate::By;
+use fairtree_sim::scheduler::Kind;
+
+/// The most processors of a simulated machine.
+const MOST_PROCESSORS: i64 = 1 << 30;
+
+/// `fairtree simulate`.
+#[derive(Debug, Args)]
+#[command(after_long_help = SIMULATE_EXAMPLES, after_help = SIMULATE_EXIT_CODES)]
+pub struct SimulateArgs {
+    /// A log of jobs: the output of sacct -X -P, or Standard Workload Format, in gzip or not; `-`,
+    /// or nothing, reads standard input
+    pub file: Option<PathBuf>,
+    /// The rules by which jobs start
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = SchedulerName::Easy)]
+    pub scheduler: SchedulerName,
+    /// Processors of the machine, a single pool
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_parser = clap::value_parser!(u32).range(1..=MOST_PROCESSORS)
+    )]
+    pub procs: u32,
+    /// Write the schedule to this file in the Standard Workload Format: column 3 is the simulated wait
+    #[arg(long, value_name = "FILE")]
+    pub schedule: Option<PathBuf>,
+    /// Write a line of CSV for each job to this file
+    #[arg(long, value_name = "FILE")]
+    pub jobs: Option<PathBuf>,
+    /// Show tables by these, in this order
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_enum,
+        value_delimiter = ',',
+        default_values = ["account", "size"]
+    )]
+    pub by: Vec<ByName>,
+    /// Rows of a table, those that used most; 0 shows all
+    #[arg(long, value_name = "ROWS", default_value_t = 10)]
+    pub top: usize,
+    /// Compute the fair start of at most this many jobs that waited, evenly spread over the log
+    #[arg(long, value_name = "JOBS", default_value_t = 4000)]
+    pub fair_starts: usize,
+    /// The columns of a listing of sacct without header
+    #[arg(long, value_name = "COLUMNS")]
+    pub columns: Option<String>,
+    /// Only the jobs of this cluster
+    #[arg(long, value_name = "NAME")]
+    pub cluster: Option<String>,
+    /// Print JSON, of the schema fairtree.simulate/1
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchedulerName {
+    /// EASY backfilling: later jobs start early where they do not delay the first one.
+    Easy,
+    /// First come, first served.
+    Fcfs,
+    /// Conservative backfilling: later jobs start early where they delay no plan.
+    Conservative,
+}
+
+impl From<SchedulerName> for Kind {
+    fn from(name: SchedulerName) -> Kind {
+        match name {
+            SchedulerName::Easy => Kind::Easy,
+            SchedulerName::Fcfs => Kind::Fcfs,
+            SchedulerName::Conservative => Kind::Conservative,
+        }
+    }
+}
+
+/// What a table is by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ByName {
+    /// Account, or the group of the Standard Workload Format.
+    Account,
+    /// User.
+    User,
+    /// Partition.
+    Partition,
+    /// QOS, or the queue of the Standard Workload Format.
+    Qos,
+    /// Processors.
+    Size,
+}
+
+impl From<ByName> for By {
+    fn from(name: ByName) -> By {
+        match name {
+            ByName::Account => By::Account,
+            ByName::User => By::User,
+            ByName::Partition => By::Partition,
+            ByName::Qos => By::Qos,
+            ByName::Size => By::Size,
+        }
+    }
+}
+
+pub(super) const SIMULATE_ABOUT: &str = "\
+Replay a log of jobs on a simulated machine.
+
+Each job is submitted when the log says, asks for the processors and the time that it asked for, and \
+runs as long as it ran; when it starts is up to the scheduler. Jobs wait in order of submission. The \
+report has waits, slowdown and use by account, user, partition, QOS and size, the core-hours that each \
+account was entitled to and asked for and did not get, and the part of the jobs that later jobs \
+delayed. docs/simulate.md says what is not modelled, how far to trust it, and describes the JSON.";
+
+const SIMULATE_EXIT_CODES: &str = "\
+Exit codes:
+  0  replayed to the end
+  1  stopped by Ctrl-C before the end: the report says that it is partial
+  2  the input, the options or the output are at fault; a message says which";
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  fairtree simulate examples/week.swf --procs 64
+  fairtree simulate examples/week.swf --procs 64 --scheduler conservative --by user --top 5
+  fairtree simulate examples/week.swf --procs 64 --schedule easy.swf --jobs easy.csv
+  fairtree simulate examples/week.swf --procs 64 --json | jq '.mean_wait_seconds'
+  fairtree simulate examples/day.sacct --procs 64            the output of sacct -a -X -P
+
+Exit codes:
+  0  replayed to the end
+  1  stopped by Ctrl-C before the end: the report says that it is partial
+  2  the input, the options or the output are at fault; a message says which";
