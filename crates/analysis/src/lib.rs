@@ -13,6 +13,7 @@
 //! | [`ledger`] | what was used when by the accounting database, and which times ledger files cover |
 //! | [`queue`] | which job does a machine run next, when will the others start, and what is to be paid |
 //! | [`simulate`] | what does another scheduler make of the jobs of a log |
+//! | [`forecast`] | how good are forecasts of starts |
 //! | [`history`] | what was used over time, and what does the engine make of it |
 //!
 //! `fairtree-render` writes the answers as text, JSON, pages and pictures.
@@ -22,6 +23,7 @@ pub mod compare;
 pub mod cost;
 pub mod doctor;
 pub mod explain;
+pub mod forecast;
 pub mod history;
 pub mod ledger;
 pub mod prio;

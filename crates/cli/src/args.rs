@@ -7,6 +7,7 @@ mod compare;
 mod cost;
 mod doctor;
 mod explain;
+mod forecast;
 mod ledger;
 mod live;
 mod prio;
@@ -21,6 +22,7 @@ pub use compare::CompareArgs;
 pub use cost::CostArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
+pub use forecast::ForecastArgs;
 pub use ledger::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, PlaceArgs, ShowArgs};
 pub use live::LiveArgs;
 pub use prio::PrioArgs;
@@ -109,6 +111,9 @@ pub enum Command {
     /// Replay a log of jobs on a simulated machine: waits, use, who is owed what and who is delayed
     #[command(long_about = simulate::SIMULATE_ABOUT)]
     Simulate(Box<SimulateArgs>),
+    /// Forecast when jobs start, and measure how good such forecasts are
+    #[command(long_about = forecast::FORECAST_ABOUT)]
+    Forecast(Box<ForecastArgs>),
     /// Add up what is to be paid for the runs that sacct lists
     #[command(long_about = bill::BILL_ABOUT)]
     Bill(BillArgs),

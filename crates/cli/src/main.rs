@@ -14,6 +14,7 @@ mod compare;
 mod cost;
 mod doctor;
 mod explain;
+mod forecast;
 mod generate;
 mod input;
 mod ledger;
@@ -95,6 +96,7 @@ fn main() -> ExitCode {
         Command::Chart(args) => chart::run(args, &messages),
         Command::Queue(args) => queue::run(args, &messages),
         Command::Simulate(args) => simulate::run(args, &messages),
+        Command::Forecast(args) => forecast::run(args, &messages),
         Command::Bill(args) => bill::run(args, &messages),
         Command::Ledger(args) => ledger::run(args, &messages),
         Command::Generate(args) => generate::run(args),

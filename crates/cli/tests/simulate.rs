@@ -214,3 +214,62 @@ fn a_listing_of_sacct_is_replayed() {
     let report = json(&["--procs", "120", &log.display().to_string()], "");
     assert_eq!(report["jobs"], 400);
 }
+
+/// Bounds of the method on an archived log: less than half of the error by limits is for logs with
+/// longer waits (docs/forecast.md); bands must hold.
+#[test]
+fn forecasts_of_an_archived_log_hold() {
+    let Some(log) = data::data("swf/KTH-SP2-1996-2.1-cln.swf.gz") else {
+        return;
+    };
+    let log = log.display().to_string();
+    let score = |seed: &str| {
+        let args = [
+            "forecast",
+            "--procs",
+            "100",
+            "--seed",
+            seed,
+            "--forecasts",
+            "3000",
+            "--json",
+            "--score",
+            &log,
+        ];
+        let ran = fairtree(&args, b"");
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.out
+    };
+    let out = score("1");
+    assert_eq!(out, score("1"));
+    let figures: Value = serde_json::from_str(&out).expect("JSON");
+    let number = |key: &str| figures[key].as_f64().expect("a number");
+    assert_eq!(figures["waiting_jobs"], 3000);
+    assert_eq!(figures["seed"], 1);
+    let ratio = number("mean_error_seconds") / number("mean_error_of_limits_seconds");
+    assert!(ratio < 0.6, "{ratio}");
+    let holds = number("band_90_holds");
+    assert!((0.88..=0.92).contains(&holds), "{holds}");
+}
+
+/// One processor: job 1 runs to 10, so job 2 starts then. By limits it would be 100.
+#[test]
+fn a_forecast_by_limits_by_hand() {
+    let log = [[1, 0, 10, 1, 100, 7, 1], [2, 1, 5, 1, 5, 8, 2]]
+        .map(line)
+        .concat();
+    let ran = fairtree(
+        &["forecast", "--procs", "1", "--json", "--score", "-"],
+        log.as_bytes(),
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let figures: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(
+        (&figures["jobs"], &figures["waiting_jobs"]),
+        (&2.into(), &1.into())
+    );
+    assert_eq!(figures["mean_wait_seconds"], 9.0);
+    assert_eq!(figures["mean_error_of_limits_seconds"], 90.0);
+    // Nothing is known of any user: limits it is.
+    assert_eq!(figures["mean_error_seconds"], 90.0);
+}

@@ -12,6 +12,7 @@
 //! | [`ledger`] | which times ledger files cover |
 //! | [`queue`] | which job is next |
 //! | [`simulate`] | what another scheduler makes of a log |
+//! | [`forecast`] | how good forecasts of starts are |
 //! | [`compare`] | what changed |
 //! | [`chart`] | pictures of shares and use: a tree, and both over time |
 //! | [`columns`] | text in columns as wide as their widest cell |
@@ -26,6 +27,7 @@ pub mod cost;
 pub mod doctor;
 pub mod explain;
 mod figures;
+pub mod forecast;
 mod json;
 pub mod ledger;
 mod page_policy;

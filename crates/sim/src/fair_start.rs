@@ -6,7 +6,7 @@
 //! ICPP 2004.
 
 use crate::job::Job;
-use crate::replay::{Event, Machine, Observer, replay};
+use crate::replay::{Machine, Observer, replay};
 use crate::scheduler::Kind;
 
 /// The start of the job that waits at `place` of the queue, if nothing is submitted any more and the
@@ -14,28 +14,11 @@ use crate::scheduler::Kind;
 ///
 /// # Panics
 /// When no job waits there.
-pub fn fair_start(machine: &Machine, place: usize, mut run_secs: impl FnMut(u32) -> i64) -> i64 {
+pub fn fair_start(machine: &Machine, place: usize, run_secs: impl FnMut(u32) -> i64) -> i64 {
     let mut machine = machine.clone();
     machine.scheduler.truncate(place + 1);
     let wanted = machine.scheduler.queue()[place].job;
-    let mut starts = Vec::new();
-    loop {
-        let next = machine.next_event(None);
-        let (now, event) = next.expect("a job that waits starts when others end");
-        match event {
-            Event::End => {
-                let run = machine.ends.pop();
-                machine.scheduler.end(run.job, run.start, now, &mut starts);
-            }
-            _ => machine.scheduler.start_planned(now, &mut starts),
-        }
-        for job in starts.drain(..) {
-            if job.job == wanted {
-                return now;
-            }
-            machine.ends.push(job, now, run_secs(job.job));
-        }
-    }
+    machine.start_of(wanted, std::iter::empty(), run_secs)
 }
 
 /// Fair starts of some jobs, in ascending order of jobs; fewer where `go_on` says no. `wanted` are

@@ -62,6 +62,42 @@ impl Machine {
         }
     }
 
+    /// Runs on until job `wanted`, which waits, starts; its start. `arrivals` are submitted at their
+    /// moments, behind all that wait; `run_secs` gives the run time of a job that starts.
+    pub(crate) fn start_of(
+        mut self,
+        wanted: u32,
+        arrivals: impl Iterator<Item = (i64, Waiting)>,
+        mut run_secs: impl FnMut(u32) -> i64,
+    ) -> i64 {
+        let mut arrivals = arrivals.peekable();
+        let mut starts = Vec::new();
+        loop {
+            let arrival = arrivals.peek().map(|(moment, _)| *moment);
+            let next = self.next_event(arrival);
+            let (now, event) = next.expect("a job that waits starts when others end");
+            match event {
+                Event::Submission => {
+                    if let Some((_, job)) = arrivals.next() {
+                        let place = self.scheduler.queue().len();
+                        self.scheduler.submit(job, place, now, &mut starts);
+                    }
+                }
+                Event::End => {
+                    let run = self.ends.pop();
+                    self.scheduler.end(run.job, run.start, now, &mut starts);
+                }
+                Event::PlannedStart => self.scheduler.start_planned(now, &mut starts),
+            }
+            for job in starts.drain(..) {
+                if job.job == wanted {
+                    return now;
+                }
+                self.ends.push(job, now, run_secs(job.job));
+            }
+        }
+    }
+
     /// The next event and its moment; `None` after the last one.
     pub(crate) fn next_event(&self, submission: Option<i64>) -> Option<(i64, Event)> {
         let events = [
@@ -189,5 +225,17 @@ impl Ends {
     pub fn pop(&mut self) -> Run {
         let Reverse(run) = self.heap.pop().expect("a running job");
         run
+    }
+
+    /// The same running jobs, with other run times; `run_secs` gets each run.
+    pub fn redrawn(&self, mut run_secs: impl FnMut(&Run) -> i64) -> Ends {
+        let runs = self.heap.iter().map(|Reverse(run)| {
+            let end = run.start + run_secs(run);
+            Reverse(Run { end, ..*run })
+        });
+        Ends {
+            heap: runs.collect(),
+            started: self.started,
+        }
     }
 }

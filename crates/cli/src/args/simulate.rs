@@ -7,7 +7,7 @@ use fairtree_analysis::simulate::By;
 use fairtree_sim::scheduler::Kind;
 
 /// The most processors of a simulated machine.
-const MOST_PROCESSORS: i64 = 1 << 30;
+pub(super) const MOST_PROCESSORS: i64 = 1 << 30;
 
 /// `fairtree simulate`.
 #[derive(Debug, Args)]

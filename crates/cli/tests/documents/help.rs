@@ -60,7 +60,7 @@ fn exit_codes(help: &str) -> Vec<i32> {
 #[test]
 fn every_subcommand_has_examples_and_each_works() {
     let subcommands = subcommands();
-    assert_eq!(subcommands.len(), 14, "{subcommands:?}");
+    assert_eq!(subcommands.len(), 15, "{subcommands:?}");
     for subcommand in &subcommands {
         let help = help(subcommand);
         let codes = exit_codes(&help);
@@ -88,11 +88,15 @@ const STOPPED: &str = "seq 3000 | sed 's/.*/& 0 -1 9 1 -1 -1 1 &0 -1 1 1 1 -1 -1
      fairtree simulate --scheduler conservative --procs 2 long.swf & \
      until grep -q '^SigBlk:.*4003$' /proc/$!/status; do sleep 0.01; done; kill -INT $!; wait $!";
 
+const STOPPED_FORECASTS: &str = "seq 3000 | sed 's/.*/& 0 -1 9 1 -1 -1 1 &0 -1 1 1 1 -1 -1 -1 -1 -1/' > long.swf; \
+     fairtree forecast --scheduler conservative --procs 2 --score long.swf & \
+     until grep -q '^SigBlk:.*4003$' /proc/$!/status; do sleep 0.01; done; kill -INT $!; wait $!";
+
 /// For each subcommand a call for each code that its help states: 0, 1 where it compares or checks,
 /// 2 for input and for options.
 #[test]
 fn exit_codes_are_those_that_the_help_states() {
-    let calls: [(&str, &[(i32, &str)]); 14] = [
+    let calls: [(&str, &[(i32, &str)]); 15] = [
         (
             "share",
             &[
@@ -201,6 +205,20 @@ fn exit_codes_are_those_that_the_help_states() {
                 (2, "simulate --procs 64 absent.swf"),
                 (2, "simulate --procs 64 site.toml"),
                 (2, "simulate --procs 64 examples/week.swf > /dev/full"),
+            ],
+        ),
+        (
+            "forecast",
+            &[
+                (0, "forecast --procs 64 --score examples/week.swf"),
+                (1, STOPPED_FORECASTS),
+                (2, "forecast --procs 64"),
+                (2, "forecast --procs 64 --score absent.swf"),
+                (2, "forecast --procs 64 --draws 1 --score examples/week.swf"),
+                (
+                    2,
+                    "forecast --procs 64 --score examples/week.swf > /dev/full",
+                ),
             ],
         ),
         (
@@ -320,6 +338,7 @@ fn a_pipe_that_is_closed_early_is_no_error() {
         "capture --list week",
         "queue examples/cloud.toml --events examples/cloud.jsonl --table",
         "simulate --procs 64 --json examples/week.swf",
+        "forecast --procs 64 --json --score examples/week.swf",
         "bill -p examples/prices.toml --json sacct.txt",
         "ledger show --dir ledgers --json",
         "doctor --json",

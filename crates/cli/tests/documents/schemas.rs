@@ -10,7 +10,7 @@ use crate::console::document;
 use crate::sandbox::Sandbox;
 
 /// A page, its schema, and calls whose answers together have every field of it.
-const PAGES: [(&str, &str, &[&str]); 14] = [
+const PAGES: [(&str, &str, &[&str]); 15] = [
     (
         "docs/share-json.md",
         "fairtree.share/1",
@@ -99,6 +99,11 @@ const PAGES: [(&str, &str, &[&str]); 14] = [
         "docs/simulate.md",
         "fairtree.simulate/1",
         &["simulate --procs 64 --json examples/week.swf"],
+    ),
+    (
+        "docs/forecast.md",
+        "fairtree.forecast/1",
+        &["forecast --procs 64 --json --score examples/week.swf"],
     ),
     (
         "docs/bill.md",

@@ -31,6 +31,12 @@ impl Easy {
         }
     }
 
+    fn start(&mut self, job: Waiting, now: i64, starts: &mut Vec<Waiting>) {
+        let end_by = now + job.limit_secs;
+        self.occupied.start(job.job, job.processors, end_by);
+        starts.push(job);
+    }
+
     fn pass(&mut self, now: i64, starts: &mut Vec<Waiting>) {
         let mut free = self.occupied.free(now);
         let fits = self.queue.iter().take_while(|job| {
@@ -78,8 +84,20 @@ impl Scheduler for Easy {
 
     fn submit(&mut self, job: Waiting, place: usize, now: i64, starts: &mut Vec<Waiting>) {
         self.queue.insert(place, job);
-        if job.processors <= self.occupied.free(now) {
+        let free = self.occupied.free(now);
+        if job.processors > free {
+            return;
+        }
+        if place == 0 || self.occupied.is_any_over(now) {
             self.pass(now, starts);
+            return;
+        }
+        // Since the last pass no more became free, and limits end no earlier: whoever could not start
+        // then cannot now.
+        let (shadow, extra) = self.occupied.fits_from(self.queue[0].processors, free, now);
+        if now + job.limit_secs <= shadow || job.processors <= extra {
+            self.start(job, now, starts);
+            self.queue.remove(place);
         }
     }
 

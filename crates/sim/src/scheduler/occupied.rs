@@ -33,6 +33,11 @@ impl Occupied {
         self.processors + over.map(|run| run.processors).sum::<u32>() - self.used
     }
 
+    /// Returns true if a limit has ended and the end of the job is still to come.
+    pub fn is_any_over(&self, now: i64) -> bool {
+        self.runs.first().is_some_and(|run| run.end_by <= now)
+    }
+
     /// A job starts, to end at `end_by` at the latest.
     pub fn start(&mut self, job: u32, processors: u32, end_by: i64) {
         let at = self.runs.partition_point(|run| run.end_by <= end_by);

@@ -1,0 +1,59 @@
+//! `fairtree forecast`.
+
+use std::io::{BufWriter, Write, stdout};
+
+use super::args::ForecastArgs;
+use super::message::Messages;
+use super::progress::Waiting;
+use super::simulate::{Interrupt, Log, read_log};
+use super::{Failure, Outcome, told};
+use fairtree_analysis::forecast::ForecastScore;
+use fairtree_analysis::simulate::LeftOut;
+use fairtree_model::input::sacct;
+use fairtree_render::forecast::{to_json, write};
+use fairtree_render::simulate::notes;
+use fairtree_sim::forecast::{Options, score};
+
+/// Reads a log, makes forecasts, compares.
+pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let columns = sacct::Options {
+        columns: args.columns.as_deref(),
+        cluster: args.cluster.as_deref(),
+    };
+    let log = read_log(Some(&args.score), columns, args.procs)?;
+    let Log {
+        name,
+        workload,
+        summary,
+    } = &log;
+    let options = Options {
+        scheduler: args.scheduler.into(),
+        forecasts: args.forecasts,
+        draws: usize::from(args.draws),
+        seed: args.seed,
+    };
+    // Before there are threads: one that does not hold signals would get them.
+    let mut interrupt = Interrupt::new();
+    let waiting = Waiting::new("making forecasts");
+    let made = score(workload, options, &mut || !interrupt.has_come());
+    drop(waiting);
+    drop(interrupt);
+    let figures = ForecastScore::new(&made, &options, args.procs, workload.jobs.len());
+    let left_out = LeftOut::of(workload, summary.idle, summary.unreadable);
+    for note in summary.notes.iter().chain(&notes(workload, &left_out)) {
+        messages.note(note);
+    }
+    let outcome = match made.is_complete {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    };
+    if !made.is_complete {
+        messages.note("stopped before the end: the report is partial");
+    }
+    let mut out = BufWriter::new(stdout().lock());
+    let written = match args.json {
+        true => to_json(&mut out, name, &figures),
+        false => write(&mut out, &figures),
+    };
+    told(written.and_then(|()| out.flush()), outcome)
+}
