@@ -3,12 +3,14 @@
 use fairtree::compat::Compat;
 use fairtree::config::Config;
 use fairtree_analysis::history::{History, from_history, own_site};
-use fairtree_analysis::share;
-use fairtree_model::input::workload::JobUse;
+use fairtree_analysis::{share, simulate};
+use fairtree_model::input::workload::{JobUse, LoggedJob};
 use fairtree_model::input::{InputError, sacct, site, sshare, stream, swf};
 use fairtree_model::listed::Listed;
 use fairtree_render::chart::{Picture, Theme, page, poster_svg};
-use fairtree_render::share as table;
+use fairtree_render::{share as table, simulate as render_simulate};
+use fairtree_sim::scheduler::Kind;
+use fairtree_sim::workload::Workload;
 use proptest::prelude::*;
 
 /// Reads, and goes all the way through a report where there is something to report.
@@ -59,6 +61,34 @@ fn log_through(text: &[u8], columns: Option<&str>) -> Result<(), InputError> {
     let rows: Vec<usize> = (0..timeline.latest.rows.len()).collect();
     assert!(page(&timeline, &rows, Theme::Auto).contains("</html>"));
     assert!(!poster_svg(&timeline, Picture::All, Theme::Auto).contains("NaN"));
+    read.map(drop)
+}
+
+/// Reads a log for a replay, replays it on a small machine, and writes all that is made of it.
+fn replay_through(text: &[u8], columns: Option<&str>) -> Result<(), InputError> {
+    let options = sacct::Options {
+        columns,
+        cluster: None,
+    };
+    let mut workload = Workload::new(64);
+    let mut each = |job: &LoggedJob<'_>| workload.add(job);
+    let read = match text.starts_with(b";") {
+        true => swf::read_jobs("f", text, &mut each),
+        false => sacct::read_jobs("f", text, options, &mut each),
+    };
+    workload.sort();
+    for kind in [Kind::Easy, Kind::Fcfs, Kind::Conservative] {
+        let replayed = simulate::run(&workload, kind, 10, &mut || true);
+        let left_out = simulate::LeftOut::of(&workload, 0, 0);
+        let parts = vec![0.5; workload.accounts.names.len()];
+        let report = simulate::Report::new(&workload, &replayed, &parts, left_out);
+        assert_eq!(report.all.jobs, workload.jobs.len() as u64);
+        let mut out = Vec::new();
+        render_simulate::to_json(&mut out, "f", &report).expect("memory");
+        render_simulate::write_jobs(&mut out, &workload, &replayed).expect("memory");
+        render_simulate::write_schedule(&mut out, "f", 0, &workload, &replayed).expect("memory");
+        assert!(!String::from_utf8_lossy(&out).contains("NaN"));
+    }
     read.map(drop)
 }
 
@@ -145,8 +175,10 @@ proptest! {
     fn pieces_of_logs(picks in proptest::collection::vec(0..LOG_PIECES.len(), 0..50)) {
         let text: String = picks.into_iter().map(|pick| LOG_PIECES[pick]).collect();
         for columns in [None, Some("JobID,User,Account,Start,Elapsed,NCPUS")] {
-            if let Err(error) = log_through(text.as_bytes(), columns) {
-                prop_assert!(!error.explained().is_empty());
+            for read in [log_through, replay_through] {
+                if let Err(error) = read(text.as_bytes(), columns) {
+                    prop_assert!(!error.explained().is_empty());
+                }
             }
         }
     }
@@ -158,9 +190,21 @@ proptest! {
         for (at, number) in numbers.iter().enumerate() {
             text.push_str(&format!("{number}{}", if at % 18 == 17 { '\n' } else { ' ' }));
         }
-        if let Err(error) = log_through(text.as_bytes(), None) {
-            prop_assert!(!error.explained().is_empty());
+        for read in [log_through, replay_through] {
+            if let Err(error) = read(text.as_bytes(), None) {
+                prop_assert!(!error.explained().is_empty());
+            }
         }
+    }
+
+    #[test]
+    fn jobs_of_any_length(jobs in proptest::collection::vec(
+        (0i64..=1 << 40, 0i64..=1 << 40, 0i64..=1 << 40, -1i64..70), 1..20)) {
+        let mut text = String::from("; UnixStartTime: 4294967295\n");
+        for (submit, run, limit, size) in jobs {
+            text.push_str(&format!("1 {submit} 0 {run} {size} -1 -1 -1 {limit} -1 1 1 1 -1 -1 -1 -1 -1\n"));
+        }
+        replay_through(text.as_bytes(), None).map_err(|error| TestCaseError::fail(error.to_string()))?;
     }
 
     #[test]
