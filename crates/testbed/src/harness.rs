@@ -38,8 +38,9 @@ pub fn fresh_seed() -> Result<u64> {
 /// Number of tests that run at a time, unless `--test-threads` sets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// One: each test has its own cluster, and its daemons' times are meaningful.
-    One,
+    /// One, so that its daemons' times are meaningful; two in `make test`, whose clusters mostly
+    /// wait.
+    Clusters,
     /// One for each CPU.
     Cpus,
 }
@@ -201,8 +202,11 @@ pub fn main_with(
         return interrupt::exit_code(result);
     }
     let mut arguments = Arguments::from_args();
-    if threads == Threads::One {
-        arguments.test_threads.get_or_insert(1);
+    if threads == Threads::Clusters {
+        let several = matches!(Extent::of_environment(), Ok(extent) if extent != Extent::All);
+        arguments
+            .test_threads
+            .get_or_insert(if several { 2 } else { 1 });
     }
     let begin = || -> Result<(&'static Bed, Vec<Trial>)> {
         interrupt::install()?;

@@ -11,5 +11,5 @@ fn main() -> ExitCode {
     if let Some(result) = checks::hold_of_arguments() {
         return interrupt::exit_code(result);
     }
-    harness::main(Threads::One, |bed| Ok(checks::tests(bed)))
+    harness::main(Threads::Clusters, |bed| Ok(checks::tests(bed)))
 }

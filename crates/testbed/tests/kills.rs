@@ -6,5 +6,5 @@ use fairtree_testbed::harness::{self, Threads};
 use fairtree_testbed::mishap;
 
 fn main() -> ExitCode {
-    harness::main(Threads::One, |bed| Ok(mishap::kill_tests(bed)))
+    harness::main(Threads::Clusters, |bed| Ok(mishap::kill_tests(bed)))
 }

@@ -7,5 +7,7 @@ use fairtree_testbed::schedmd;
 use xtask::deps::Need;
 
 fn main() -> ExitCode {
-    harness::main_with(Threads::One, Need::TestAll, |bed| Ok(schedmd::tests(bed)))
+    harness::main_with(Threads::Clusters, Need::TestAll, |bed| {
+        Ok(schedmd::tests(bed))
+    })
 }

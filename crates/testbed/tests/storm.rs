@@ -7,7 +7,7 @@ use fairtree_testbed::harness::{self, Threads};
 use fairtree_testbed::{mishap, storm};
 
 fn main() -> ExitCode {
-    harness::main(Threads::One, |bed| {
+    harness::main(Threads::Clusters, |bed| {
         let all = storm::tests(bed).into_iter();
         Ok(all.chain(mishap::fault_tests(bed)).collect())
     })
