@@ -3,6 +3,7 @@
 
 use super::check::{DERIVED, check_with, printed};
 use super::{Figure, ShareReport};
+use fairtree::fairshare::EffectiveUsage;
 use fairtree_model::input::sshare::{Column, Printed};
 use fairtree_model::listed::{Listed, MAX_GROWTH};
 
@@ -14,7 +15,13 @@ use fairtree_model::listed::{Listed, MAX_GROWTH};
 /// fraction that it was rounded from.
 pub(super) fn prefer_printed(listed: &Listed<'_>, report: &mut ShareReport) {
     let listing = listed.listing();
-    let apart = check_with(listed, report, MAX_GROWTH).differences;
+    let classic = report.ranking.effective_usage() == EffectiveUsage::Mixed;
+    let max_growth = match classic && report.compat.is_slurm() {
+        // Stock's classic pass looks at usage before it charges what ran since the last one.
+        true => 1.0,
+        false => MAX_GROWTH,
+    };
+    let apart = check_with(listed, report, max_growth).differences;
     let differs = |row: usize, column: Column| {
         let from = apart.partition_point(|difference| difference.row < row);
         let mut of_row = apart[from..].iter().take_while(|d| d.row == row);
