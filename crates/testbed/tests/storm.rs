@@ -5,10 +5,15 @@ use std::process::ExitCode;
 
 use fairtree_testbed::harness::{self, Threads};
 use fairtree_testbed::{mishap, storm};
+use xtask::every::Every;
 
 fn main() -> ExitCode {
     harness::main(Threads::Clusters, |bed| {
         let all = storm::tests(bed).into_iter();
-        Ok(all.chain(mishap::fault_tests(bed)).collect())
+        let faults = match bed.takes(Every::Night) {
+            true => mishap::fault_tests(bed),
+            false => Vec::new(),
+        };
+        Ok(all.chain(faults).collect())
     })
 }
