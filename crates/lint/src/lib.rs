@@ -25,6 +25,7 @@
 mod allowed;
 mod effective_settings;
 mod finding;
+mod keys;
 mod options;
 mod report;
 mod rule;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::effective_settings::{EffectiveSettings, Scope};
+use crate::keys;
 use crate::rule::{Hit, Rule, Severity};
-use crate::spelling::{did_you_mean, nearest};
 use fairtree_model::input::slurm::document::{Setting, Spot};
 
 pub(super) static RULES: [Rule; 5] = [
@@ -19,7 +19,7 @@ pub(super) static RULES: [Rule; 5] = [
     Rule {
         id: "unknown-key",
         severity: Severity::Error,
-        summary: "a priority setting that slurm.conf does not have",
+        summary: "a key that slurm.conf does not have",
         source: "slurm.conf(5), \"PARAMETERS\"; slurmctld stops at keys that it does not know",
         scope: Scope::Always,
         check: unknown_key,
@@ -73,17 +73,6 @@ const KEYS: [&str; 20] = [
     "PriorityWeightTRES",
     "AccountingStorageEnforce",
     "AccountingStorageTRES",
-];
-
-/// Those of [`KEYS`] that are about priorities alone: a slip in one of them is not another key.
-const PRIORITY_KEYS: usize = 18;
-
-/// The keys of a partition's line that are about priorities.
-const PARTITION_KEYS: [&str; 4] = [
-    "Priority",
-    "PriorityJobFactor",
-    "PriorityTier",
-    "TRESBillingWeights",
 ];
 
 fn line_unparsed(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
@@ -156,44 +145,39 @@ fn how_to_parse(text: &str, begins: bool) -> &'static str {
 }
 
 fn unknown_key(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
-    let known = &KEYS[..PRIORITY_KEYS];
     let mut hits: Vec<Hit> = Vec::new();
     for setting in &conf.document.settings {
-        if is_slip(&setting.key.text, known) {
-            hits.push(no_such_key(setting.key_spot(), &setting.key.text, known));
+        let line = &setting.key.text;
+        if !keys::is_known("", line) {
+            hits.push(no_such_key(setting.key_spot(), "", line));
+            continue;
         }
-    }
-    for line in conf.partition_lines() {
-        for pair in line.pairs() {
-            if is_slip(&pair.key, &PARTITION_KEYS) {
-                hits.push(no_such_key(
-                    line.pair_key(&pair),
-                    &pair.key,
-                    &PARTITION_KEYS,
-                ));
+        // After the value of other settings nothing may follow: `line-unparsed`.
+        let pairs = match keys::may_follow(line) {
+            true => setting.pairs(),
+            false => Vec::new(),
+        };
+        for pair in pairs {
+            if !keys::is_known(line, &pair.key) {
+                hits.push(no_such_key(setting.pair_key(&pair), line, &pair.key));
             }
         }
     }
     hits
 }
 
-/// True for keys that are meant to be one of `known`.
-fn is_slip(key: &str, known: &[&str]) -> bool {
-    let begins = key
-        .get(..8)
-        .is_some_and(|head| head.eq_ignore_ascii_case("Priority"));
-    let is_known = known.iter().any(|known| known.eq_ignore_ascii_case(key));
-    !is_known && (begins || nearest(key, known.iter().copied()).is_some())
-}
-
-fn no_such_key(spot: Spot, key: &str, known: &[&str]) -> Hit {
+fn no_such_key(spot: Spot, line: &str, key: &str) -> Hit {
+    let place = match line {
+        "" => String::from("slurm.conf"),
+        _ => format!("a line of {line}"),
+    };
     Hit::new(
         spot,
         format!(
-            "slurm.conf has no key {} here, and slurmctld stops at it",
+            "{place} has no key {} in Slurm 22.05 and later, and slurmctld stops at it",
             key.escape_debug()
         ),
-        did_you_mean(key, known),
+        keys::advice(line, key),
     )
 }
 

@@ -31,7 +31,7 @@ pub struct PartitionLine {
 /// out. `host`: the release that `compat=slurm` means.
 ///
 /// # Errors
-/// Values that slurm.conf would not take, a file that cannot be read.
+/// Values that slurm.conf would not take, lines that Slurm cannot parse, a file that cannot be read.
 pub fn read(
     text: &str,
     name: &str,
@@ -44,6 +44,16 @@ pub fn read(
         let place = document.place(&unread.spot);
         let line = document.line(&unread.spot);
         return Err(InputError::new(&place.file, Problem::Structure(why)).at_line(place.line, line));
+    }
+    if let Some(unparsed) = document.unparsed.first() {
+        let why = "Slurm cannot parse this, and slurmctld stops at it: a setting is Key=Value, and # \
+                   begins a comment; fairtree lint reports every such line";
+        let place = document.place(&unparsed.spot);
+        let line = document.line(&unparsed.spot);
+        let problem = Problem::Structure(why.to_owned());
+        return Err(InputError::new(&place.file, problem)
+            .at_line(place.line, line)
+            .at_column(place.column));
     }
     let mut reader = SlurmConfReader::for_host(host);
     for setting in &document.settings {
@@ -168,6 +178,8 @@ mod tests {
             ("PriorityDecayHalfLife=0\n", 1),
             ("PartitionName=a PriorityJobFactor=70000\n", 1),
             ("include none\n", 1),
+            ("A=1\nroot@head:~# cat slurm.conf\n", 2),
+            ("PriorityWeightAge=5 days\n", 1),
         ] {
             assert_eq!(of(text).unwrap_err().line, Some(line), "{text}");
         }
