@@ -12,6 +12,7 @@ mod ledger;
 mod live;
 mod prio;
 mod queue;
+mod serve;
 mod simulate;
 mod what_if;
 
@@ -27,6 +28,7 @@ pub use ledger::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, PlaceArgs, ShowA
 pub use live::LiveArgs;
 pub use prio::PrioArgs;
 pub use queue::QueueArgs;
+pub use serve::ServeArgs;
 pub use simulate::SimulateArgs;
 pub use what_if::WhatIfArgs;
 
@@ -123,6 +125,9 @@ pub enum Command {
     /// Tell whether slurmctld and its plugin are well, and would be after the next upgrade of Slurm
     #[command(long_about = doctor::DOCTOR_ABOUT)]
     Doctor(DoctorArgs),
+    /// Run the service of pages for everybody on a site, where it is installed
+    #[command(long_about = serve::SERVE_ABOUT)]
+    Serve(ServeArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),

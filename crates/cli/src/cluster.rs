@@ -12,7 +12,7 @@ use fairtree::config::{Config, ConfigError, Expect, PolicyFile};
 use fairtree_analysis::prio::order_note;
 use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, runs};
-use fairtree_model::input::capture::Stored;
+use fairtree_model::input::capture::follow;
 use fairtree_model::input::slurm::part::Wanted;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::{Format, InputError};
@@ -133,28 +133,6 @@ pub(super) fn own_policy(config: &Config) -> Option<(String, io::Result<String>)
 pub(super) fn follow_own(config: &mut Config) {
     if let Some((name, Ok(text))) = own_policy(config) {
         follow(config, &name, &text);
-    }
-}
-
-/// Follows the policy that a capture has, as [`follow_own`].
-///
-/// # Errors
-/// The capture says that it has one, and it cannot be read.
-pub(super) fn follow_kept(config: &mut Config, stored: &Stored) -> Result<(), InputError> {
-    let kept = match config.policy_file() {
-        Some(_) => stored.policy()?,
-        None => None,
-    };
-    if let Some((name, text)) = kept {
-        follow(config, &name, &text);
-    }
-    Ok(())
-}
-
-fn follow(config: &mut Config, name: &str, text: &str) {
-    let file = PolicyFile::parse(text, name, None);
-    if let Ok(followed) = file.and_then(|file| config.clone().with_policy(&file)) {
-        *config = followed;
     }
 }
 

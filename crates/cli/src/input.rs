@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::args::LiveArgs;
-use super::cluster::{follow_kept, follow_own};
+use super::cluster::follow_own;
 use super::message::Messages;
 use super::progress::{Waiting, Watched};
 use super::workload::{Counting, gather};
@@ -93,7 +93,7 @@ pub(super) fn snapshot(
             let (name, stored) = open_short(folder)?;
             let place = |source| stored.path(source);
             let mut snapshot = Snapshot::read_long(&name, &stored.answers, &place)?;
-            follow_kept(&mut snapshot.queued.settings.config, &stored)?;
+            stored.follow_policy(&mut snapshot.queued.settings.config)?;
             return Ok(Some(snapshot));
         }
         None if file.is_none() && !is_piped() => {
@@ -137,7 +137,7 @@ pub(super) fn snapshot_part(
     let (name, stored) = open_short(folder)?;
     let place = |source| stored.path(source);
     let mut snapshot = Snapshot::read_part(&name, &stored.answers, &place, wanted)?;
-    follow_kept(&mut snapshot.queued.settings.config, &stored)?;
+    stored.follow_policy(&mut snapshot.queued.settings.config)?;
     Ok(Some(snapshot))
 }
 
@@ -168,7 +168,7 @@ fn shares(answers: &Answers, user: Option<String>) -> Result<Input, Failure> {
 pub(super) fn shares_of(stored: &Stored, user: Option<String>) -> Result<Input, Failure> {
     let mut input = shares(&stored.answers, user)?;
     if let Input::Listing(_, Some(beside)) = &mut input {
-        follow_kept(&mut beside.config, stored)?;
+        stored.follow_policy(&mut beside.config)?;
     }
     Ok(input)
 }

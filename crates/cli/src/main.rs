@@ -24,6 +24,7 @@ mod open;
 mod prio;
 mod progress;
 mod queue;
+mod serve;
 mod share;
 mod simulate;
 mod terminal;
@@ -99,6 +100,7 @@ fn main() -> ExitCode {
         Command::Forecast(args) => forecast::run(args, &messages),
         Command::Bill(args) => bill::run(args, &messages),
         Command::Ledger(args) => ledger::run(args, &messages),
+        Command::Serve(args) => serve::run(args),
         Command::Generate(args) => generate::run(args),
     };
     for name in input::cut_off() {

@@ -8,6 +8,7 @@
 //! | [`what_if`] | who moves |
 //! | [`cost`] | what a job costs |
 //! | [`doctor`] | what is not as it should be, and what to do |
+//! | [`lint`] | findings of the linter in a page |
 //! | [`bill`] | what is to be paid |
 //! | [`ledger`] | which times ledger files cover |
 //! | [`queue`] | which job is next |
@@ -15,6 +16,7 @@
 //! | [`forecast`] | how good forecasts of starts are |
 //! | [`compare`] | what changed |
 //! | [`chart`] | pictures of shares and use: a tree, and both over time |
+//! | [`page`] | pages of HTML in one style |
 //! | [`columns`] | text in columns as wide as their widest cell |
 //!
 //! Nothing is computed here that an answer depends on.
@@ -30,6 +32,8 @@ mod figures;
 pub mod forecast;
 mod json;
 pub mod ledger;
+pub mod lint;
+pub mod page;
 mod page_policy;
 pub mod prio;
 pub mod queue;

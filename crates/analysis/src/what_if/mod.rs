@@ -14,7 +14,7 @@ mod apply;
 mod change;
 mod job_moves;
 mod moves;
-pub(super) mod standing;
+pub(crate) mod standing;
 
 pub use apply::ChangeError;
 pub use change::{JobChange, SiteChange};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use fairtree::engine::Claim;
-use fairtree::priority::{Index, Job, Priced, Pricer, PriorityError};
+use fairtree::priority::{Factor, Index, Job, Priced, Pricer, PriorityError, Term};
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 
@@ -81,6 +81,21 @@ pub struct Points {
 }
 
 impl Points {
+    /// Points of one term; a nice value counts against the job.
+    pub fn term(&self, term: Term) -> f64 {
+        match term {
+            Term::Factor(Factor::Age) => self.age,
+            Term::Factor(Factor::Assoc) => self.assoc,
+            Term::Factor(Factor::Fairshare) => self.fairshare,
+            Term::Factor(Factor::JobSize) => self.job_size,
+            Term::Factor(Factor::Partition) => self.partition,
+            Term::Factor(Factor::Qos) => self.qos,
+            Term::Factor(Factor::Tres) => self.tres,
+            Term::Site => f64::from(self.site),
+            Term::Nice => -f64::from(self.nice),
+        }
+    }
+
     fn of(priced: &Priced) -> Points {
         Points {
             age: priced.age,
@@ -98,22 +113,22 @@ impl Points {
 
 /// The key of a job's entry in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct JobKey {
-    pub(super) id: u32,
-    pub(super) partition: Option<Index>,
+pub(crate) struct JobKey {
+    pub(crate) id: u32,
+    pub(crate) partition: Option<Index>,
     /// Of a job with several QOS which one.
-    pub(super) qos: Option<Index>,
+    pub(crate) qos: Option<Index>,
 }
 
 /// An entry in the queue.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
-    pub(super) key: JobKey,
+pub(crate) struct Entry {
+    pub(crate) key: JobKey,
     /// The place of the job among the jobs of the cluster.
-    pub(super) job: u32,
+    pub(crate) job: u32,
     /// The QOS that it has there.
-    pub(super) qos: Option<Index>,
-    pub(super) standing: JobStanding,
+    pub(crate) qos: Option<Index>,
+    pub(crate) standing: JobStanding,
 }
 
 /// The standings of all associations, by position; `None` for the root.
@@ -150,7 +165,7 @@ pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<Standing>> {
 ///
 /// # Errors
 /// Settings and jobs that cannot be priced.
-pub(super) fn queue(cluster: &Cluster) -> Result<Vec<Entry>, PriorityError> {
+pub(crate) fn queue(cluster: &Cluster) -> Result<Vec<Entry>, PriorityError> {
     let pricer = Pricer::new(&cluster.config, &cluster.tables, cluster.now.unwrap_or(0))?;
     let mut entries: Vec<Entry> = Vec::new();
     for (job, at) in cluster.jobs().iter().zip(0..) {

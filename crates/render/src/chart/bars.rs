@@ -60,9 +60,20 @@ fn line(node: &Node, y: f64) -> Markup {
 
 /// Use as a bar, share as a mark in it, of what the account above has.
 pub(super) fn bar(node: &Node, x: f64, y: f64, width: f64, height: f64) -> Markup {
+    bar_of((node.share, node.usage), x, y, width, height)
+}
+
+/// The same of a share and a usage that are parts of one whole.
+pub(crate) fn bar_of(
+    (share, usage): (Option<f64>, Option<f64>),
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+) -> Markup {
     let part = |value: f64| value.clamp(0.0, 1.0) * width;
-    let usage = node.usage.unwrap_or(0.0);
-    let within = node.share.map_or(usage, |share| usage.min(share));
+    let usage = usage.unwrap_or(0.0);
+    let within = share.map_or(usage, |share| usage.min(share));
     html! {
         rect class="rn" x=(n(x)) y=(n(y)) width=(n(width)) height=(n(height)) {}
         @if within > 0.0 {
@@ -72,7 +83,7 @@ pub(super) fn bar(node: &Node, x: f64, y: f64, width: f64, height: f64) -> Marku
             rect class="beyond" x=(n(x + part(within))) y=(n(y))
                 width=(n(part(usage) - part(within))) height=(n(height)) {}
         }
-        @if let Some(share) = node.share {
+        @if let Some(share) = share {
             line class="share" x1=(n(x + part(share))) x2=(n(x + part(share)))
                 y1=(n(y - 2.0)) y2=(n(y + height + 2.0)) {}
         }

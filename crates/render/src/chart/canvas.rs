@@ -38,7 +38,7 @@ pub(super) fn fit(text: &str, size: f64, room: f64) -> Option<String> {
 }
 
 /// A percentage for people: more digits where it is small.
-pub(super) fn percent(value: Option<f64>) -> String {
+pub(crate) fn percent(value: Option<f64>) -> String {
     match value.map(|value| value * 100.0) {
         None => "–".to_owned(),
         Some(0.0) => "0 %".to_owned(),

@@ -56,7 +56,7 @@ pub(super) fn icicle(forest: &Forest) -> Markup {
         let name = fit(&node.name, SIZE, wide - 10.0);
         let numbers = format!("{} of {}", percent(node.usage), percent(node.share));
         let numbers = (node.depth > 0)
-            .then(|| fit(&numbers, 10.0, wide - 10.0))
+            .then(|| fit(&numbers, SIZE, wide - 10.0))
             .flatten();
         let what = if node.kind == RowKind::Account {
             "account"
@@ -70,7 +70,7 @@ pub(super) fn icicle(forest: &Forest) -> Markup {
                 @if let Some(name) = name {
                     (label(x + 6.0, y + 18.0, SIZE, &format!("{ink} name"), &name))
                     @if let Some(numbers) = numbers {
-                        (label(x + 6.0, y + 34.0, 10.0, &format!("{ink} sub"), &numbers))
+                        (label(x + 6.0, y + 34.0, SIZE, &format!("{ink} sub"), &numbers))
                     }
                 }
             }

@@ -33,7 +33,9 @@ mod scale;
 mod style;
 mod terminal;
 
+pub(crate) use bars::bar_of;
 pub use bars::bars_svg;
+pub(crate) use canvas::{percent, xml};
 pub use choice::Choice;
 pub use forest::{Forest, Node, Whole};
 pub use json::{SCHEMA, to_json};
@@ -42,4 +44,5 @@ pub use png::{PngError, png};
 pub use poster::{Picture, poster_svg};
 pub use scale::span;
 pub use style::Theme;
+pub(crate) use style::page_css;
 pub use terminal::{Look, write_tree};

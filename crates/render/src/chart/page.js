@@ -103,8 +103,8 @@
         rect.setAttribute('width', Math.max(0, wide));
         const y = +rect.getAttribute('y');
         write(cell, 'name', left + 6, y + 18, 12, letters(a.name, 12, wide - 10));
-        write(cell, 'sub', left + 6, y + 34, 10, a.effective_usage == null ? '' :
-          letters(percent(a.effective_usage) + ' of ' + percent(a.norm_shares), 10, wide - 10));
+        write(cell, 'sub', left + 6, y + 34, 12, a.effective_usage == null ? '' :
+          letters(percent(a.effective_usage) + ' of ' + percent(a.norm_shares), 12, wide - 10));
       }
       $('focus').textContent = focus == null ? 'everything' : title(all[focus]);
     };

@@ -3,15 +3,15 @@
 //! The pictures are in the page; its script only adds tooltips, folding and zooming, from the
 //! numbers that lie in the page as JSON.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::canvas::{n, percent, xml};
 use super::choice::{Choice, Group};
 use super::forest::{Forest, Node};
 use super::poster::{at_end, titles};
-use super::style::{Theme, page_css};
+use super::style::Theme;
 use super::{bars, icicle, json, lines, panels};
-use crate::page_policy::page_policy;
+use crate::page::{Alone, alone};
 use fairtree_analysis::history::Timeline;
 use fairtree_model::input::sshare::RowKind;
 
@@ -27,42 +27,29 @@ pub fn page(timeline: &Timeline, shown: &[usize], theme: Theme) -> String {
     let data = serde_json::to_string(&document)
         .unwrap_or_default()
         .replace('<', "\\u003c");
-    let theme = match theme {
-        Theme::Auto => None,
-        Theme::Light => Some("light"),
-        Theme::Dark => Some("dark"),
-    };
-    let css = format!("{}{}", page_css(), include_str!("page.css"));
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" data-theme=[theme] {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content=(page_policy(&css, Some(SCRIPT)));
-                title { (title) }
-                style { (PreEscaped(&css)) }
-            }
-            body {
-                header {
-                    div { h1 { (title) } p class="sub" { (subtitle) } }
-                    button id="theme" title="light or dark" { "Light / dark" }
-                }
-                (over_time(timeline, &forest, &choice))
-                (factors(timeline, &forest, &choice))
-                (tree(timeline, &forest))
-                (table(&forest))
-                footer {
-                    @for note in &timeline.notes { p { (note) } }
-                    p { "Made by fairtree " (env!("CARGO_PKG_VERSION")) }
-                }
-                div id="tip" role="tooltip" hidden {}
-                script type="application/json" id="data" { (PreEscaped(data)) }
-                script { (PreEscaped(SCRIPT)) }
-            }
+    let body = html! {
+        header {
+            div { h1 { (title) } p class="sub" { (subtitle) } }
+            button id="theme" title="light or dark" { "Light / dark" }
         }
+        (over_time(timeline, &forest, &choice))
+        (factors(timeline, &forest, &choice))
+        (tree(timeline, &forest))
+        (table(&forest))
+        footer {
+            @for note in &timeline.notes { p { (note) } }
+            p { "Made by fairtree " (env!("CARGO_PKG_VERSION")) }
+        }
+        div id="tip" role="tooltip" hidden {}
+        script type="application/json" id="data" { (PreEscaped(data)) }
     };
-    xml(page.into_string())
+    xml(alone(Alone {
+        title: &title,
+        theme,
+        style: include_str!("page.css"),
+        script: Some(SCRIPT),
+        body,
+    }))
 }
 
 /// A picture within the page.
@@ -93,7 +80,7 @@ fn over_time(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Markup {
         @if !choice.groups.is_empty() {
             section id="time" {
                 h2 { "Share and use over time" }
-                (picture(None, "", (480.0, 20.0), &panels::legend(0.0, 12.0, forest.of)))
+                div class="scroll" { (picture(None, "", (480.0, 20.0), &panels::legend(0.0, 12.0, forest.of))) }
                 @for (at, group) in choice.groups.iter().enumerate() { (one(group, at == 0)) }
             }
         }
@@ -127,11 +114,13 @@ fn factors(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Markup {
                     @if !choice.others.is_empty() { "; " (choice.others.len()) " more are pale" }
                     "."
                 }
-                svg id="factors" width=(n(lines::WIDTH)) viewBox=(size)
-                    data-left=(n(lines::LEFT)) data-right=(n(lines::RIGHT))
-                    data-top=(n(lines::TOP)) data-bottom=(n(lines::BOTTOM)) {
-                    rect class="paper" width=(n(lines::WIDTH)) height=(n(lines::HEIGHT)) {}
-                    (lines::lines(timeline, forest, choice))
+                div class="scroll" {
+                    svg id="factors" width=(n(lines::WIDTH)) viewBox=(size)
+                        data-left=(n(lines::LEFT)) data-right=(n(lines::RIGHT))
+                        data-top=(n(lines::TOP)) data-bottom=(n(lines::BOTTOM)) {
+                        rect class="paper" width=(n(lines::WIDTH)) height=(n(lines::HEIGHT)) {}
+                        (lines::lines(timeline, forest, choice))
+                    }
                 }
             }
         }
@@ -152,7 +141,9 @@ fn tree(timeline: &Timeline, forest: &Forest) -> Markup {
                     "Shown: " b id="focus" { "everything" } ". Click an account to zoom in, and again to zoom out."
                 }
             }
-            (picture(Some("icicle"), "", (icicle::WIDTH, icicle::height(forest)), &icicle::icicle(forest)))
+            div class="scroll" {
+                (picture(Some("icicle"), "", (icicle::WIDTH, icicle::height(forest)), &icicle::icicle(forest)))
+            }
         }
     }
 }
@@ -167,7 +158,7 @@ fn table(forest: &Forest) -> Markup {
                 (picture(None, "", (480.0, 20.0), &panels::legend(0.0, 14.0, forest.of)))
             }
             div class="scroll" {
-                table {
+                table class="wide" {
                     thead {
                         tr {
                             th { "Account" } th { "Share" } th { "Use" }

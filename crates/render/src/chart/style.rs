@@ -127,7 +127,7 @@ pub(super) fn css(theme: Theme) -> String {
 }
 
 /// The variables of a page, one set for each surroundings, and the rules of its pictures.
-pub(super) fn page_css() -> String {
+pub(crate) fn page_css() -> String {
     let variables = |p: &Palette| {
         format!(
             "--paper:{};--ink:{};--soft:{};--grid:{};--back:{};--within:{};--beyond:{}",

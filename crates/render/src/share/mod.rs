@@ -1,9 +1,11 @@
-//! Shares: sshare's table, JSON, and the outcome of a check in sentences.
+//! Shares: sshare's table, JSON, a table of a page, and the outcome of a check in sentences.
 
 mod agreement;
+mod html;
 mod json;
 mod table;
 
 pub use agreement::write_agreement;
+pub use html::to_html;
 pub use json::{SCHEMA, to_json};
 pub use table::{Separator, Table};

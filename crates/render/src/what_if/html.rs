@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use maud::{Markup, html};
+
 use super::text::{assoc_place, queue_place, shares, summary};
+use crate::chart::{Theme, xml};
 use crate::figures::{arrow, percent};
-use crate::page_policy::page_policy;
+use crate::page::{Alone, alone};
 use fairtree_analysis::what_if::{
     AssocMove, JobMove, JobMoves, JobStanding, Move, Standing, WhatIf,
 };
@@ -23,23 +26,25 @@ const ROW: usize = 22;
 /// # Errors
 /// Those of `out`.
 pub fn to_html(out: &mut impl Write, what_if: &WhatIf) -> io::Result<()> {
-    let source = escaped(&what_if.source);
-    let policy = page_policy(STYLE, None);
-    write!(
-        out,
-        "{HEAD}<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>What if: {source}</title>\n<style>{STYLE}</style>\n"
-    )?;
-    writeln!(
-        out,
-        "</head>\n<body>\n<h1>What if</h1>\n<p class=\"source\">{source}</p>\n<ul>"
-    )?;
-    for change in &what_if.changes {
-        writeln!(out, "<li>{}</li>", escaped(change))?;
-    }
-    writeln!(
-        out,
-        "</ul>\n<p class=\"key\"><span class=\"up\">moves up</span> <span class=\"down\">moves down</span> <span class=\"stays\">stays</span></p>"
-    )?;
+    let body = html! {
+        h1 { "What if" }
+        p class="sub" { (what_if.source) }
+        ul { @for change in &what_if.changes { li { (change) } } }
+        (moves(what_if, usize::MAX))
+    };
+    let page = alone(Alone {
+        title: &format!("What if: {}", what_if.source),
+        theme: Theme::Auto,
+        style: "",
+        script: None,
+        body,
+    });
+    out.write_all(xml(page).as_bytes())
+}
+
+/// Who moves, as drawings and tables, and what was taken for granted; each table has at most `most`
+/// rows, those that move farthest.
+pub fn moves(what_if: &WhatIf, most: usize) -> Markup {
     let mut levels: BTreeMap<&str, Vec<Drawn>> = BTreeMap::new();
     for row in &what_if.accounts {
         levels
@@ -47,59 +52,26 @@ pub fn to_html(out: &mut impl Write, what_if: &WhatIf) -> io::Result<()> {
             .or_default()
             .push(association(row));
     }
-    section(
-        out,
-        "Accounts",
-        &what_if
-            .accounts
-            .iter()
-            .map(|row| row.moves)
-            .collect::<Vec<_>>(),
-    )?;
-    for (parent, rows) in levels {
-        let title = format!("below {parent}, by level fairshare");
-        slopes(out, &title, rows)?;
-    }
-    associations(out, &what_if.accounts)?;
-    section(
-        out,
-        "Users",
-        &what_if
-            .users
-            .iter()
-            .map(|row| row.moves)
-            .collect::<Vec<_>>(),
-    )?;
-    slopes(
-        out,
-        "by fair-share factor",
-        what_if.users.iter().map(association).collect(),
-    )?;
-    associations(out, &what_if.users)?;
-    if let Some(jobs) = &what_if.jobs {
-        section(
-            out,
-            "Jobs",
-            &jobs.iter().map(|job| job.moves).collect::<Vec<_>>(),
-        )?;
-        let mut partitions: BTreeMap<&str, Vec<Drawn>> = BTreeMap::new();
-        for job in jobs.iter() {
-            let partition = job.partition.unwrap_or("no partition");
-            partitions.entry(partition).or_default().push(queued(&job));
+    let users = what_if.users.iter().map(association).collect();
+    html! {
+        p {
+            span class="up" { "moves up" } " · " span class="down" { "moves down" } " · "
+            span class="stays" { "stays" }
         }
-        for (partition, rows) in partitions {
-            slopes(out, &format!("in {partition}, by priority"), rows)?;
+        (section("Accounts", what_if.accounts.iter().map(|row| row.moves)))
+        @for (parent, rows) in levels {
+            (slopes(&format!("below {parent}, by level fairshare"), rows))
         }
-        queue(out, jobs)?;
-    }
-    if !what_if.assumptions.is_empty() {
-        writeln!(out, "<h2>Taken for granted</h2>\n<ul>")?;
-        for assumption in &what_if.assumptions {
-            writeln!(out, "<li>{}</li>", escaped(assumption))?;
+        (associations(&what_if.accounts, most))
+        (section("Users", what_if.users.iter().map(|row| row.moves)))
+        (slopes("by fair-share factor", users))
+        (associations(&what_if.users, most))
+        @if let Some(jobs) = &what_if.jobs { (queue(jobs, most)) }
+        @if !what_if.assumptions.is_empty() {
+            h2 { "Taken for granted" }
+            ul { @for assumption in &what_if.assumptions { li { (assumption) } } }
         }
-        writeln!(out, "</ul>")?;
     }
-    writeln!(out, "</body>\n</html>")
 }
 
 /// One line of a drawing.
@@ -144,16 +116,12 @@ fn queued(job: &JobMove<'_>) -> Drawn {
     }
 }
 
-fn section(out: &mut impl Write, title: &str, moves: &[Move]) -> io::Result<()> {
-    writeln!(
-        out,
-        "<h2>{title}</h2>\n<p>{}</p>",
-        summary(moves.iter().copied())
-    )
+fn section(title: &str, moves: impl Iterator<Item = Move>) -> Markup {
+    html! { h2 { (title) } p { (summary(moves)) } }
 }
 
 /// The drawing: each side in its own order, equals next to each other.
-fn slopes(out: &mut impl Write, title: &str, mut rows: Vec<Drawn>) -> io::Result<()> {
+fn slopes(title: &str, mut rows: Vec<Drawn>) -> Markup {
     let left_out = rows.len().saturating_sub(DRAWN);
     if left_out > 0 {
         rows.sort_by_key(|row| std::cmp::Reverse(row.places));
@@ -167,50 +135,40 @@ fn slopes(out: &mut impl Write, title: &str, mut rows: Vec<Drawn>) -> io::Result
         .max()
         .map_or(0, |slot| slot + 1);
     if most == 0 {
-        return Ok(());
+        return html! {};
     }
     let height = most * ROW + 12;
-    writeln!(out, "<figure><figcaption>{}</figcaption>", escaped(title))?;
-    writeln!(out, "<svg viewBox=\"0 0 900 {height}\" role=\"img\">")?;
-    for (at, row) in rows.iter().enumerate() {
-        let y = |side: usize| slots[side][at].map(|slot| slot * ROW + 18);
-        let name = escaped(&row.name);
-        writeln!(
-            out,
-            "<g class=\"{}\"><title>{name}: {}</title>",
-            class(row.moves),
-            told(row)
-        )?;
-        if let (Some(from), Some(to)) = (y(0), y(1)) {
-            writeln!(
-                out,
-                "<line x1=\"360\" y1=\"{}\" x2=\"540\" y2=\"{}\"/>",
-                from - 4,
-                to - 4
-            )?;
-        }
-        for (side, x, anchor) in [(0, 352, "end"), (1, 548, "start")] {
-            if let (Some(y), Some((place, figure))) = (y(side), &row.sides[side]) {
-                let text = match side {
-                    0 => format!("{name}  {figure}  {place}"),
-                    _ => format!("{place}  {name}  {figure}"),
-                };
-                writeln!(
-                    out,
-                    "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{text}</text>"
-                )?;
+    let y = |side: usize, at: usize| slots[side][at].map(|slot| slot * ROW + 18);
+    html! {
+        figure {
+            figcaption { (title) }
+            div class="scroll" {
+                svg width="900" height=(height) viewBox=(format!("0 0 900 {height}")) role="img" {
+                    @for (at, row) in rows.iter().enumerate() {
+                        g class=(class(row.moves)) {
+                            title { (row.name) ": " (change(row)) }
+                            @if let (Some(from), Some(to)) = (y(0, at), y(1, at)) {
+                                line stroke-width="2" x1="360" y1=(from - 4) x2="540" y2=(to - 4) {}
+                            }
+                            @if let (Some(y), Some((place, figure))) = (y(0, at), &row.sides[0]) {
+                                text class="bare end" font-size="13" x="352" y=(y) {
+                                    (row.name) "  " (figure) "  " (place)
+                                }
+                            }
+                            @if let (Some(y), Some((place, figure))) = (y(1, at), &row.sides[1]) {
+                                text class="bare" font-size="13" x="548" y=(y) {
+                                    (place) "  " (row.name) "  " (figure)
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            @if left_out > 0 {
+                p { "and " (left_out) " more that move less far; all are in the table" }
             }
         }
-        writeln!(out, "</g>")?;
     }
-    writeln!(out, "</svg>")?;
-    if left_out > 0 {
-        writeln!(
-            out,
-            "<p>and {left_out} more that move less far; all are in the table</p>"
-        )?;
-    }
-    writeln!(out, "</figure>")
 }
 
 /// The place of each row on one side, from 0.
@@ -226,13 +184,13 @@ fn slots(rows: &[Drawn], side: usize) -> Vec<Option<usize>> {
     slots
 }
 
-fn told(row: &Drawn) -> String {
+fn change(row: &Drawn) -> String {
     let side = |side: usize| {
         row.sides[side]
             .as_ref()
             .map(|(place, figure)| format!("{place} ({figure})"))
     };
-    escaped(&arrow(side(0), side(1)))
+    arrow(side(0), side(1))
 }
 
 fn class(moves: Move) -> &'static str {
@@ -243,106 +201,98 @@ fn class(moves: Move) -> &'static str {
     }
 }
 
-fn associations(out: &mut impl Write, rows: &[AssocMove]) -> io::Result<()> {
-    let head = "<tr><th>Name<th>Place<th>FairShare<th>LevelFS<th>Shares<th>Due<th>Used</tr>";
-    writeln!(
-        out,
-        "<details><summary>All {} in numbers</summary>\n<table>\n{head}",
-        rows.len()
-    )?;
-    for row in rows {
-        let (before, after) = (row.before.as_ref(), row.after.as_ref());
-        let both = |figure: &dyn Fn(&Standing) -> String| {
-            escaped(&arrow(before.map(figure), after.map(figure)))
-        };
-        writeln!(
-            out,
-            "<tr class=\"{}\"><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
-            class(row.moves),
-            escaped(&row.name),
-            escaped(&assoc_place(before, after)),
-            both(&|side| side.fs_factor.map_or(String::new(), c_format::f)),
-            both(&|side| side.level_fs.map_or(String::new(), c_format::f)),
-            both(&|side| shares(side.raw_shares)),
-            both(&|side| percent(side.norm_shares)),
-            both(&|side| percent(side.effective_usage)),
-        )?;
+/// Positions of the rows of a table: all, or the `most` that move farthest.
+fn chosen(count: usize, most: usize, places: impl Fn(usize) -> u64) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..count).collect();
+    if count > most {
+        rows.sort_by_cached_key(|row| std::cmp::Reverse(places(*row)));
+        rows.truncate(most);
     }
-    writeln!(out, "</table>\n</details>")
+    rows
 }
 
-fn queue(out: &mut impl Write, jobs: &JobMoves) -> io::Result<()> {
-    let head = "<tr><th>Job<th>Partition<th>User<th>Account<th>QOS<th>Place<th>Priority</tr>";
-    writeln!(
-        out,
-        "<details><summary>All {} in numbers</summary>\n<table>\n{head}",
-        jobs.len()
-    )?;
-    for job in jobs.iter() {
-        let (before, after) = (job.before.as_ref(), job.after.as_ref());
-        let both = |figure: &dyn Fn(&JobStanding) -> String| {
-            escaped(&arrow(before.map(figure), after.map(figure)))
-        };
-        let text = |text: Option<&str>| escaped(text.unwrap_or(""));
-        writeln!(
-            out,
-            "<tr class=\"{}\"><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
-            class(job.moves),
-            job.job_id,
-            text(job.partition),
-            escaped(job.user),
-            text(job.account),
-            text(job.qos),
-            escaped(&queue_place(&job)),
-            both(&|side| side.priority.to_string()),
-        )?;
+fn heading(all: usize, shown: usize) -> String {
+    match all == shown {
+        true => format!("All {all} in numbers"),
+        false => format!("The {shown} of {all} that move farthest in numbers"),
     }
-    writeln!(out, "</table>\n</details>")
 }
 
-/// Text fit for HTML.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            _ => out.push(char),
+fn associations(rows: &[AssocMove], most: usize) -> Markup {
+    let shown = chosen(rows.len(), most, |at| rows[at].places());
+    let both = |row: &AssocMove, figure: &dyn Fn(&Standing) -> String| {
+        arrow(
+            row.before.as_ref().map(figure),
+            row.after.as_ref().map(figure),
+        )
+    };
+    let factor = |value: Option<f64>| value.map_or(String::new(), c_format::f);
+    html! {
+        details {
+            summary { (heading(rows.len(), shown.len())) }
+            div class="scroll" {
+                table {
+                    thead { tr {
+                        th { "Name" } th { "Place" } th { "FairShare" } th { "LevelFS" }
+                        th { "Shares" } th { "Due" } th { "Used" }
+                    } }
+                    tbody {
+                        @for row in shown.iter().map(|at| &rows[*at]) {
+                            tr class=(class(row.moves)) {
+                                td { (row.name) }
+                                td { (assoc_place(row.before.as_ref(), row.after.as_ref())) }
+                                td { (both(row, &|side| factor(side.fs_factor))) }
+                                td { (both(row, &|side| factor(side.level_fs))) }
+                                td { (both(row, &|side| shares(side.raw_shares))) }
+                                td { (both(row, &|side| percent(side.norm_shares))) }
+                                td { (both(row, &|side| percent(side.effective_usage))) }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
-    out
 }
 
-const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-
-/// Blue and orange differ for all eyes.
-const STYLE: &str = "
-:root { color-scheme: light dark; --ink: #1b1b1b; --paper: #fff; --rule: #ddd; --up: #0072b2; --down: #c04a00; --stays: #888; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #161616; --rule: #3a3a3a; --up: #56b4e9; --down: #f0903c; --stays: #8a8a8a; } }
-body { font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { margin-bottom: 0; } h2 { border-top: 1px solid var(--rule); padding-top: 1rem; margin-top: 2rem; }
-.source { color: var(--stays); margin-top: 0; }
-.key span { margin-right: 1rem; font-weight: 600; }
-.up { color: var(--up); fill: var(--up); stroke: var(--up); }
-.down { color: var(--down); fill: var(--down); stroke: var(--down); }
-.stays { color: var(--stays); fill: var(--stays); stroke: var(--stays); }
-figure { margin: 1rem 0; } figcaption { font-weight: 600; }
-svg { width: 100%; height: auto; font: 13px ui-monospace, monospace; }
-svg text { stroke: none; white-space: pre; } svg line { stroke-width: 2; }
-svg g:hover line { stroke-width: 5; } svg g:hover text { font-weight: 700; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .15rem .8rem .15rem 0; border-bottom: 1px solid var(--rule); }
-";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_cannot_become_tags() {
-        assert_eq!(escaped("<b>&\"x\""), "&lt;b&gt;&amp;&quot;x&quot;");
+fn queue(jobs: &JobMoves, most: usize) -> Markup {
+    let mut partitions: BTreeMap<&str, Vec<Drawn>> = BTreeMap::new();
+    for job in jobs.iter() {
+        let partition = job.partition.unwrap_or("no partition");
+        partitions.entry(partition).or_default().push(queued(&job));
+    }
+    let shown = chosen(jobs.len(), most, |at| jobs.get(at).places());
+    html! {
+        (section("Jobs", jobs.iter().map(|job| job.moves)))
+        @for (partition, rows) in partitions {
+            (slopes(&format!("in {partition}, by priority"), rows))
+        }
+        details {
+            summary { (heading(jobs.len(), shown.len())) }
+            div class="scroll" {
+                table {
+                    thead { tr {
+                        th { "Job" } th { "Partition" } th { "User" } th { "Account" } th { "QOS" }
+                        th { "Place" } th { "Priority" }
+                    } }
+                    tbody {
+                        @for job in shown.iter().map(|at| jobs.get(*at)) {
+                            @let priority = |side: &Option<JobStanding>| {
+                                side.as_ref().map(|side| side.priority.to_string())
+                            };
+                            tr class=(class(job.moves)) {
+                                td { (job.job_id) }
+                                td { (job.partition.unwrap_or("")) }
+                                td { (job.user) }
+                                td { (job.account.unwrap_or("")) }
+                                td { (job.qos.unwrap_or("")) }
+                                td { (queue_place(&job)) }
+                                td { (arrow(priority(&job.before), priority(&job.after))) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }

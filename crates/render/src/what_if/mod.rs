@@ -4,7 +4,7 @@ mod html;
 mod json;
 mod text;
 
-pub use html::to_html;
+pub use html::{moves, to_html};
 pub use json::{SCHEMA, to_json};
 pub(crate) use text::assoc_place;
 pub use text::{Shown, write};

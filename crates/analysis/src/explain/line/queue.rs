@@ -1,5 +1,7 @@
 //! All jobs that wait, in their order.
 
+use std::collections::HashMap;
+
 use super::{JobPlace, NodeStanding, OrderWord, PlaceExplained, Stand, TierOf, kind};
 use fairtree::config::Tiers;
 use fairtree::engine::{Contenders, longest_secs, units};
@@ -105,6 +107,15 @@ impl<'a> OrderedQueue<'a> {
     /// Number of jobs in the order.
     pub fn waiting(&self) -> usize {
         self.jobs.len()
+    }
+
+    /// The places of all jobs in the order, from 1, by job number.
+    pub fn places(&self) -> HashMap<u32, u64> {
+        let of = |(slot, place): (usize, &u32)| {
+            let job = &self.cluster.jobs()[self.rows[slot]];
+            (job.job.id, u64::from(*place) + 1)
+        };
+        self.places.iter().enumerate().map(of).collect()
     }
 
     /// The place of a job, and its neighbours.

@@ -17,6 +17,7 @@ mod taken;
 pub use command::{Answered, Ask, CommandError, DEFAULT_LIMIT};
 pub use manifest::{Entry, Manifest, SCHEMA};
 pub use pipe::MAX_ANSWER_BYTES;
+pub use policy::follow;
 pub use recording::{RecordError, Recording};
 pub use store::{Stored, list, load_pseudonyms, open, open_only, save_pseudonyms};
 pub use taken::{Taken, take};

@@ -8,6 +8,7 @@ use super::recording::Recording;
 use super::store::Stored;
 use crate::input::error::InputError;
 use crate::output::PRIVATE;
+use fairtree::config::{Config, PolicyFile};
 
 /// Its name in a capture.
 pub(super) const POLICY: &str = "policy.toml";
@@ -59,6 +60,33 @@ impl Stored {
         let name = path.display().to_string();
         let text = read(&path).map_err(|error| InputError::new(&name, error))?;
         Ok(Some((name, text)))
+    }
+}
+
+impl Stored {
+    /// Lets settings follow the policy that the capture has, where they name one. Where slurmctld would
+    /// refuse it, they stay as they are, and still name the policy.
+    ///
+    /// # Errors
+    /// Those of [`Stored::policy`].
+    pub fn follow_policy(&self, config: &mut Config) -> Result<(), InputError> {
+        let kept = match config.policy_file() {
+            Some(_) => self.policy()?,
+            None => None,
+        };
+        if let Some((name, text)) = kept {
+            follow(config, &name, &text);
+        }
+        Ok(())
+    }
+}
+
+/// Lets settings follow the text of a policy file called `name`; where it is refused, they stay as they
+/// are.
+pub fn follow(config: &mut Config, name: &str, text: &str) {
+    let file = PolicyFile::parse(text, name, None);
+    if let Ok(followed) = file.and_then(|file| config.clone().with_policy(&file)) {
+        *config = followed;
     }
 }
 

@@ -126,6 +126,8 @@ impl Reader<'_> {
             qos: shared(self.qos_of(job)?),
             partitions: shared(partitions),
             state: state.into(),
+            reason: None,
+            eligible_time: accrues.unwrap_or(0),
             priority: if job.held { 0 } else { priority.unwrap_or(1) },
             nice: match &job.nice {
                 Some(nice) => value::whole(text, nice, "nice", -MAX_NICE..=MAX_NICE)?,

@@ -27,6 +27,10 @@ pub struct JobRow {
     pub partitions: Arc<[Name]>,
     /// `JobState`, in capitals, as `PENDING`.
     pub state: Name,
+    /// Reason for which it waits, in squeue's word; `None`: not given.
+    pub reason: Option<Name>,
+    /// Time from which it may start, seconds since 1970; 0: not known.
+    pub eligible_time: i64,
     /// Its priority; 0: held.
     pub priority: u32,
     /// Nice value.
@@ -116,6 +120,15 @@ pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, 
         ),
         partitions: shared.list(record.said("Partition").unwrap_or("")),
         state: shared.name(state),
+        // Words may follow, as in `ReqNodeNotAvail, UnavailableNodes:n1`.
+        reason: record
+            .said("Reason")
+            .map(|reason| shared.name(reason.split([',', ' ']).next().unwrap_or(reason)))
+            .filter(|reason| &**reason != "None"),
+        eligible_time: record
+            .said("EligibleTime")
+            .and_then(time::moment)
+            .unwrap_or(0),
         priority: record.read("Priority", whole, |text| text.parse().ok())?,
         nice: record.read("Nice", whole, |text| text.parse().ok())?,
         accrue_time: record.read("AccrueTime", moment, time::moment)?,

@@ -282,6 +282,7 @@ struct Parsed {
     records: Vec<Found>,
 }
 
+#[allow(clippy::large_enum_variant)] // Nearly all are the large one.
 enum Found {
     /// Refused before its number counts.
     Unknown(Box<InputError>),

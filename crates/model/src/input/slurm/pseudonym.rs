@@ -203,11 +203,12 @@ impl Pseudonyms {
     }
 }
 
-const JOB: [&str; 15] = [
+const JOB: [&str; 16] = [
     "Priority",
     "Nice",
     "QOS",
     "JobState",
+    "Reason",
     "TimeLimit",
     "SubmitTime",
     "EligibleTime",
@@ -258,7 +259,13 @@ fn settings(input: impl BufRead, out: &mut impl Write) -> io::Result<()> {
     let keeps = |line: &str| {
         let key = line.split('=').next().unwrap_or("").trim();
         line.starts_with("Configuration data as of ")
-            || ["ClusterName", "SLURM_VERSION", "AccountingStorageTRES"].contains(&key)
+            || [
+                "ClusterName",
+                "PrivateData",
+                "SLURM_VERSION",
+                "AccountingStorageTRES",
+            ]
+            .contains(&key)
             || key.starts_with("FairShare")
             || (key.starts_with("Priority") && !key.starts_with("PrioritySiteFactor"))
     };

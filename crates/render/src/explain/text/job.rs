@@ -42,7 +42,7 @@ impl fmt::Display for Text<'_, JobExplanation> {
 }
 
 /// The priority, and if the terms made it.
-fn headline(job: &JobExplanation) -> String {
+pub(in crate::explain) fn headline(job: &JobExplanation) -> String {
     let name = subject(job);
     let (priority, computed) = (job.priority, job.computed);
     match job.state {
@@ -97,7 +97,7 @@ fn write_term(f: &mut fmt::Formatter<'_>, term: &Term, width: usize) -> fmt::Res
     writeln!(f, "{}", line.trim_end())
 }
 
-fn bound(job: &JobExplanation) -> String {
+pub(in crate::explain) fn bound(job: &JobExplanation) -> String {
     match job.bound {
         Bound::Whole => String::new(),
         Bound::Truncated => format!("cut to {}", job.computed),
@@ -108,7 +108,7 @@ fn bound(job: &JobExplanation) -> String {
 }
 
 /// How a factor came about, in words.
-fn formula(formula: &Formula) -> String {
+pub(in crate::explain) fn formula(formula: &Formula) -> String {
     match formula {
         Formula::Age {
             waited_secs: None, ..

@@ -65,7 +65,7 @@ fn write_table(f: &mut fmt::Formatter<'_>, compared: &JobsCompared) -> fmt::Resu
     )
 }
 
-fn headline(compared: &JobsCompared) -> String {
+pub(in crate::explain) fn headline(compared: &JobsCompared) -> String {
     let (first, moves) = (compared.first, compared.first.other());
     let (first, behind) = (first.of(&compared.jobs), moves.of(&compared.jobs));
     let (a, b) = (&behind.name, &first.name);
@@ -84,7 +84,7 @@ fn headline(compared: &JobsCompared) -> String {
 }
 
 /// The reason that outweighs the terms of a job.
-fn remark(job: &JobExplanation) -> Option<String> {
+pub(in crate::explain) fn remark(job: &JobExplanation) -> Option<String> {
     let name = &job.name;
     match job.state {
         Explained::Computed => None,
@@ -116,7 +116,7 @@ fn write_decisive(f: &mut fmt::Formatter<'_>, compared: &JobsCompared) -> fmt::R
     writeln!(f, "What {verb}: {}.", list(&names))
 }
 
-fn fairshare_differs(compared: &JobsCompared) -> bool {
+pub(in crate::explain) fn fairshare_differs(compared: &JobsCompared) -> bool {
     let mut terms = compared.terms.iter();
     terms.any(|term| term.name == TermName::Factor(Factor::Fairshare) && term.difference != 0.0)
 }

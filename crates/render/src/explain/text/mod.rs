@@ -1,7 +1,7 @@
 //! Explanations in plain sentences: how the models display.
 
-mod job;
-mod jobs;
+pub(super) mod job;
+pub(super) mod jobs;
 mod line;
 mod remedies;
 mod users;
@@ -10,6 +10,7 @@ mod words;
 use std::fmt;
 
 use super::Explanation;
+use fairtree_analysis::explain::{Remedy, UsersCompared};
 
 /// Shows an explanation, a comparison or a remedy in sentences.
 struct Text<'a, T>(&'a T);
@@ -24,4 +25,20 @@ impl fmt::Display for Explanation<'_> {
             Explanation::Places(compared) => Text(*compared).fmt(f),
         }
     }
+}
+
+/// A remedy in a sentence, without the name of who it helps.
+pub(super) fn remedy(remedy: &Remedy) -> String {
+    Text(remedy).to_string()
+}
+
+/// The order of two users in sentences, without the way to each.
+pub(super) fn order(compared: &UsersCompared) -> String {
+    struct Order<'a>(&'a UsersCompared);
+    impl fmt::Display for Order<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            users::write_order(f, self.0)
+        }
+    }
+    Order(compared).to_string()
 }

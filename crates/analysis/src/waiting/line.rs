@@ -1,0 +1,174 @@
+//! The queue, priced once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::explain::ExplainError;
+use crate::explain::line::OrderedQueue;
+use crate::what_if::standing::{Entry, queue};
+use crate::what_if::{JobStanding, Points};
+use fairtree::priority::Index;
+use fairtree_model::cluster::Cluster;
+
+/// The queue of a site: an entry for each way to run each job that waits.
+#[derive(Clone, Debug)]
+pub struct WaitingLine {
+    entries: Vec<Entry>,
+    /// The entries of each job, by job number; they are next to each other.
+    jobs: HashMap<u32, Range<usize>>,
+    /// Entries with a place, the first one first, by partition. Under `order=` all are in one list.
+    lists: HashMap<Option<Index>, Vec<u32>>,
+    /// Places are those of `order=`.
+    ordered: bool,
+}
+
+/// One way to run a job that waits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Way {
+    /// The partition; `None`: the job names none.
+    pub partition: Option<String>,
+    /// The QOS.
+    pub qos: Option<String>,
+    /// Its place, from 1; `None`: held, or without a place in the order.
+    pub place: Option<u64>,
+    /// How many have a place there.
+    pub of: u64,
+    /// Priority; 0: held.
+    pub priority: u32,
+    /// Points of each term.
+    pub points: Points,
+}
+
+/// The jobs ahead of one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Ahead {
+    /// Their number.
+    pub jobs: u64,
+    /// How many are of the same user.
+    pub own: u64,
+    /// How many are of each account, the most first; jobs without an account have an empty name.
+    pub accounts: Vec<(String, u64)>,
+    /// The number of the job right ahead; `None`: it is the first.
+    pub next: Option<u32>,
+}
+
+impl WaitingLine {
+    /// The queue of a cluster; empty where it knows of no jobs.
+    ///
+    /// # Errors
+    /// Settings and jobs that cannot be priced or ordered.
+    pub fn of(cluster: &Cluster) -> Result<WaitingLine, ExplainError> {
+        let mut entries = queue(cluster)?;
+        let mut jobs: HashMap<u32, Range<usize>> = HashMap::new();
+        for (at, entry) in entries.iter().enumerate() {
+            let range = jobs.entry(entry.key.id).or_insert(at..at);
+            range.end = at + 1;
+        }
+        let ordered = OrderedQueue::of(cluster)?;
+        if let Some(order) = &ordered {
+            by_order(&mut entries, order);
+        }
+        let mut lists: HashMap<Option<Index>, Vec<u32>> = HashMap::new();
+        for (entry, at) in entries.iter().zip(0..) {
+            if entry.standing.place.is_some() {
+                let list = entry.key.partition.filter(|_| ordered.is_none());
+                lists.entry(list).or_default().push(at);
+            }
+        }
+        for list in lists.values_mut() {
+            list.sort_by_key(|at| entries[*at as usize].standing.place);
+        }
+        Ok(WaitingLine {
+            entries,
+            jobs,
+            lists,
+            ordered: ordered.is_some(),
+        })
+    }
+
+    /// Number of jobs that wait.
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Returns true if no job waits.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// The standings of all entries, by job as the cluster has them.
+    pub fn standings(&self) -> impl Iterator<Item = &JobStanding> {
+        self.entries.iter().map(|entry| &entry.standing)
+    }
+
+    /// The ways to run a job; none for one that does not wait.
+    pub fn ways(&self, cluster: &Cluster, job: u32) -> Vec<Way> {
+        let way = |entry: &Entry| Way {
+            partition: entry
+                .key
+                .partition
+                .map(|at| cluster.partitions[at.get()].name.clone()),
+            qos: entry.qos.map(|at| cluster.qos[at.get()].name.clone()),
+            place: entry.standing.place,
+            of: entry.standing.of,
+            priority: entry.standing.priority,
+            points: entry.standing.points,
+        };
+        self.of_job(job).iter().map(way).collect()
+    }
+
+    fn of_job(&self, job: u32) -> &[Entry] {
+        let range = self.jobs.get(&job).cloned().unwrap_or(0..0);
+        &self.entries[range]
+    }
+
+    /// The jobs ahead of the `way`-th way to run a job; `None`: it has no place.
+    pub fn ahead(&self, cluster: &Cluster, job: u32, way: usize) -> Option<Ahead> {
+        let entry = self.of_job(job).get(way)?;
+        let place = usize::try_from(entry.standing.place?).ok()?;
+        let list = self
+            .lists
+            .get(&entry.key.partition.filter(|_| !self.ordered))?;
+        let of = |at: u32| &cluster.jobs()[self.entries[at as usize].job as usize];
+        let own = &cluster.jobs()[entry.job as usize].user;
+        let before = &list[..place.saturating_sub(1).min(list.len())];
+        let mut ahead = Ahead {
+            jobs: before.len() as u64,
+            // One job may have several entries in a partition.
+            next: before
+                .iter()
+                .rev()
+                .map(|at| self.entries[*at as usize].key.id)
+                .find(|id| *id != job),
+            ..Ahead::default()
+        };
+        let mut accounts: BTreeMap<&str, u64> = BTreeMap::new();
+        for job in before.iter().map(|at| of(*at)) {
+            ahead.own += u64::from(job.user == *own);
+            *accounts
+                .entry(job.account.as_deref().unwrap_or(""))
+                .or_default() += 1;
+        }
+        let named = accounts.into_iter();
+        ahead.accounts = named.map(|(name, jobs)| (name.to_owned(), jobs)).collect();
+        ahead
+            .accounts
+            .sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
+        Some(ahead)
+    }
+}
+
+/// Puts the places of an order in the place of those by priority; a job has one.
+fn by_order(entries: &mut [Entry], order: &OrderedQueue<'_>) {
+    let places = order.places();
+    let of = places.len() as u64;
+    let mut before = None;
+    for entry in entries {
+        let again = before == Some(entry.key.id);
+        before = Some(entry.key.id);
+        let place = places.get(&entry.key.id).copied().filter(|_| !again);
+        (entry.standing.place, entry.standing.of) = (place, place.map_or(0, |_| of));
+    }
+}

@@ -1,0 +1,13 @@
+//! The jobs that wait: their places, the jobs ahead of them, and the reasons that Slurm gives.
+//!
+//! [`WaitingLine`] prices the queue once; every question about a job is then a look-up. Places are by
+//! priority within a partition, as in [`what_if`](crate::what_if); where the site has `order=`, by
+//! that order.
+
+mod line;
+mod reason;
+mod spread;
+
+pub use line::{Ahead, WaitingLine, Way};
+pub use reason::Reason;
+pub use spread::{Spread, spreads, tied_users};

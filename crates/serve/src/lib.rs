@@ -1,0 +1,27 @@
+//! The service of fairtree: pages of standing, reasons and shares for everybody on a site.
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`options`] | the command line |
+//! | [`picture`] | a capture, read and ranked: what all pages show |
+//! | [`viewer`] | who looks, and what that person may see |
+//! | [`question`] | an address: which page, in which form |
+//! | [`pages`] | the pages: values, tables, JSON, CSV |
+//! | [`answer`] | responses: a page in its frame, errors |
+//! | [`app`] | the routes and their limits |
+//! | [`listen`] | sockets and connections |
+//!
+//! Everything that a page shows is computed by `fairtree-analysis` and drawn by `fairtree-render`;
+//! a request never asks Slurm.
+
+pub mod answer;
+pub mod app;
+pub mod listen;
+pub mod options;
+pub mod pages;
+pub mod picture;
+pub mod question;
+pub mod sheet;
+pub mod viewer;
+
+pub use options::{Options, run};

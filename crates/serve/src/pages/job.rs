@@ -1,0 +1,248 @@
+//! One job: why it waits, how its priority comes about, what would help.
+
+use fairtree::config::Order;
+use fairtree_analysis::explain::line::{OrderedQueue, PlaceExplained};
+use fairtree_analysis::explain::{
+    ExplainError, JobExplanation, Remedy, RemedyKind, compare_jobs, explain_job,
+};
+use fairtree_model::cluster::{ClusterJob, JobName, JobPhase};
+use fairtree_model::input::slurm::job::JobRow;
+use fairtree_render::explain::{Explanation, SCHEMA, remedies, to_html};
+use fairtree_render::page::moment;
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::me::{Waiting, address, ahead_words, places};
+use super::{Seen, View};
+use crate::answer::Refusal;
+use crate::sheet::{Cell, Sheet};
+
+/// The page.
+pub(super) struct Job<'a> {
+    seen: Seen<'a>,
+    job: &'a ClusterJob,
+    row: Option<&'a JobRow>,
+    explained: Option<Of>,
+    waiting: Option<Waiting<'a>>,
+    /// What would put it before the job right ahead.
+    help: Option<Vec<Remedy>>,
+}
+
+/// An explanation of its place.
+enum Of {
+    /// By the terms of its priority.
+    Terms(JobExplanation),
+    /// By the site's order.
+    Place(Box<PlaceExplained>),
+}
+
+impl Of {
+    fn explanation(&self) -> Explanation<'_> {
+        match self {
+            Of::Terms(explained) => Explanation::Job(explained),
+            Of::Place(explained) => Explanation::Place(explained),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    explanation: Option<Explanation<'a>>,
+    state: &'a str,
+    waiting: Option<&'a Waiting<'a>>,
+    /// What would put it before the job right ahead.
+    help: Option<&'a [Remedy]>,
+}
+
+pub(super) fn failed(error: &ExplainError) -> Refusal {
+    Refusal::failed(error.to_string())
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn of(seen: Seen<'a>, name: JobName) -> Result<Job<'a>, Refusal> {
+        let picture = seen.picture;
+        let job = seen.job(name)?;
+        let id = job.job.id;
+        let pending = job.phase == JobPhase::Pending;
+        let explained = match (job.phase, picture.cluster.config.order()) {
+            (JobPhase::Ended, _) => None,
+            (_, Order::Weighted) => {
+                let explained = explain_job(&picture.ranked(), &picture.cluster, &job.job);
+                let explained = explained.map_err(|error| failed(&error))?;
+                Some(Of::Terms(match job.phase {
+                    JobPhase::Running => explained.while_running(job.job.priority),
+                    _ => explained,
+                }))
+            }
+            (_, Order::Strict | Order::Interleaved) => {
+                seen.place(job)?.map(|place| Of::Place(Box::new(place)))
+            }
+        };
+        Ok(Job {
+            seen,
+            job,
+            row: picture.job(id).map(|(row, _)| row),
+            explained,
+            waiting: pending.then(|| Waiting::of(seen, id)),
+            help: if pending { seen.help(job) } else { None },
+        })
+    }
+}
+
+impl<'a> Seen<'a> {
+    /// The place of a job in the order of the site; none where its neighbours are not for this reader.
+    fn place(self, job: &ClusterJob) -> Result<Option<PlaceExplained>, Refusal> {
+        let queue = OrderedQueue::of(&self.picture.cluster);
+        let queue = queue.map_err(|error| failed(&error.into()))?;
+        let Some(queue) = queue else { return Ok(None) };
+        let mut explained = queue.place(job).map_err(|error| failed(&error.into()))?;
+        if !self.viewer.operator && (self.picture.private.jobs || self.picture.private.usage) {
+            (explained.behind, explained.before) = (None, None);
+        }
+        Ok(Some(explained))
+    }
+
+    /// What would put a job before the one right ahead of it in its first partition, as far as the
+    /// reader may know what that is about.
+    fn help(self, job: &ClusterJob) -> Option<Vec<Remedy>> {
+        let (picture, line) = (self.picture, &self.picture.line);
+        if picture.cluster.config.order() != Order::Weighted {
+            return None;
+        }
+        let id = job.job.id;
+        let ways = line.ways(&picture.cluster, id);
+        let placed = ways.iter().position(|way| way.place.is_some())?;
+        let next = line.ahead(&picture.cluster, id, placed)?.next?;
+        let (_, at) = picture.job(next)?;
+        let other = &picture.cluster.jobs()[at];
+        let jobs = [&job.job, &other.job];
+        let compared = compare_jobs(&picture.ranked(), &picture.cluster, jobs).ok()?;
+        Some(self.known(compared.remedies))
+    }
+
+    /// The remedies about associations that the reader may know.
+    pub(super) fn known(self, remedies: Vec<Remedy>) -> Vec<Remedy> {
+        let known = |remedy: &Remedy| match &remedy.kind {
+            // Associations of a listing are numbered from 1.
+            RemedyKind::LessUsage { assoc, .. } | RemedyKind::MoreShares { assoc, .. } => {
+                let at = usize::try_from(*assoc)
+                    .ok()
+                    .and_then(|at| at.checked_sub(1));
+                at.is_some_and(|at| self.viewer.sees_usage(self.picture, at))
+            }
+            RemedyKind::DecayAlone { .. }
+            | RemedyKind::RunningLoad
+            | RemedyKind::Waiting
+            | RemedyKind::LowerNice { .. } => true,
+        };
+        remedies.into_iter().filter(known).collect()
+    }
+}
+
+impl View for Job<'_> {
+    fn title(&self) -> String {
+        format!("Job {}", self.job.job.id)
+    }
+
+    fn html(&self) -> Markup {
+        let (id, picture) = (self.job.job.id, self.seen.picture);
+        let time = |time: Option<i64>| time.filter(|time| *time > 0);
+        html! {
+            dl {
+                @if let Some(name) = picture.job_name(id) { dt { "Name" } dd { (name) } }
+                dt { "User" } dd { (*self.job.user) }
+                @if let Some(account) = &self.job.account { dt { "Account" } dd { (**account) } }
+                dt { "State" } dd { (*self.job.state) }
+                @if let Some(submitted) = time(Some(self.job.submit_time)) {
+                    dt { "Submitted" } dd { (moment("submit_time", submitted)) }
+                }
+                @if let Some(eligible) = time(self.row.map(|row| row.eligible_time)) {
+                    dt { "Eligible since" } dd { (moment("eligible_time", eligible)) }
+                }
+            }
+            @if let Some(waiting) = &self.waiting {
+                h2 { "Why it waits" }
+                @if let Some(reason) = waiting.reason_words(self.seen) { p { (reason) "." } }
+                dl {
+                    dt { "Place" } dd { (places(&waiting.ways)) }
+                    @if let Some(ahead) = &waiting.ahead {
+                        dt { "Ahead of it" }
+                        dd {
+                            (ahead_words(ahead))
+                            @if let Some(next) = ahead.next {
+                                "; right ahead is job " a href=(address(next)) { (next) } " ("
+                                a href=(format!("{}/versus/{next}", address(id))) { "why that one first" } ")"
+                            }
+                        }
+                    }
+                    @if let Some(start) = waiting.slurm_start_time {
+                        dt { "Start" }
+                        dd { (moment("slurm_start_time", start)) " by Slurm's own estimate, which counts only jobs that wait now" }
+                    }
+                }
+            }
+            @if let Some(explained) = &self.explained {
+                h2 { "Its priority" }
+                (to_html(explained.explanation()))
+            }
+            @if let Some(help) = &self.help {
+                h2 { "What would help" }
+                (remedies(&format!("job {id}"), help))
+                p class="hint" { "Compared with the job right ahead of it; each amount was tried." }
+            }
+            @if self.job.phase == JobPhase::Ended { p { "It has ended and waits for nothing." } }
+        }
+    }
+
+    fn json(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
+        let document = Document {
+            schema: SCHEMA,
+            explanation: self.explained.as_ref().map(Of::explanation),
+            state: &self.job.state,
+            waiting: self.waiting.as_ref(),
+            help: self.help.as_deref(),
+        };
+        Ok(serde_json::to_writer_pretty(out, &document)?)
+    }
+
+    fn csv(&self) -> Sheet {
+        let mut sheet = Sheet::new(&["job_id", "term", "factor", "weight", "points"]);
+        let id = self.job.job.id;
+        if let Some(Of::Terms(explained)) = &self.explained {
+            for term in &explained.terms {
+                sheet.rows.push(vec![
+                    id.into(),
+                    term.name.to_string().as_str().into(),
+                    term.factor.into(),
+                    term.weight.into(),
+                    term.points.into(),
+                ]);
+            }
+            for (name, points) in [
+                ("sum", explained.sum),
+                ("priority", f64::from(explained.priority)),
+            ] {
+                sheet.rows.push(vec![
+                    id.into(),
+                    name.into(),
+                    Cell::Empty,
+                    Cell::Empty,
+                    points.into(),
+                ]);
+            }
+        }
+        if let Some(Of::Place(explained)) = &self.explained {
+            let place = explained.job.position.map(|place| place as u64);
+            sheet.rows.push(vec![
+                id.into(),
+                "place".into(),
+                Cell::Empty,
+                Cell::Empty,
+                place.into(),
+            ]);
+        }
+        sheet
+    }
+}

@@ -1,0 +1,159 @@
+//! The pages: values of one picture, as one person may see them.
+
+mod account;
+mod job;
+mod me;
+mod site;
+mod versus;
+mod words;
+
+use axum::body::Body;
+use axum::http::{Response, StatusCode};
+use fairtree_model::cluster::{ClusterJob, JobName};
+use fairtree_model::span::Span;
+use fairtree_render::page::moment;
+use maud::{Markup, html};
+
+use crate::answer::{CSV, HTML, JSON, Refusal, framed, response};
+use crate::picture::Picture;
+use crate::question::{Form, Question};
+use crate::sheet::Sheet;
+use crate::viewer::Viewer;
+
+/// A page, in its three forms.
+trait View {
+    /// Title.
+    fn title(&self) -> String;
+    /// Content below the title.
+    fn html(&self) -> Markup;
+    /// Writes the document.
+    fn json(&self, out: &mut Vec<u8>) -> std::io::Result<()>;
+    /// The same numbers as a table.
+    fn csv(&self) -> Sheet;
+}
+
+/// A picture and who looks at it.
+#[derive(Clone, Copy, Debug)]
+struct Seen<'a> {
+    picture: &'a Picture,
+    viewer: &'a Viewer,
+}
+
+/// The answer to a question.
+///
+/// # Errors
+/// A thing that does not exist, or that the person may not see: the refusals are the same.
+pub fn answer(
+    picture: &Picture,
+    viewer: &Viewer,
+    question: &Question,
+    _query: &str,
+    form: Form,
+) -> Result<Response<Body>, Refusal> {
+    let seen = Seen { picture, viewer };
+    match question {
+        Question::Me => seen.written(question, form, &me::Me::of(seen)?),
+        Question::Job(name) => seen.written(question, form, &job::Job::of(seen, *name)?),
+        Question::Versus(a, b) => {
+            seen.written(question, form, &versus::Versus::of(seen, [*a, *b])?)
+        }
+        Question::Account(name) => seen.written(question, form, &account::Account::of(seen, name)?),
+        Question::Site => seen.written(question, form, &site::Site::of(seen)),
+    }
+}
+
+impl<'a> Seen<'a> {
+    fn written(
+        self,
+        question: &Question,
+        form: Form,
+        view: &dyn View,
+    ) -> Result<Response<Body>, Refusal> {
+        let failed = |error: &dyn std::fmt::Display| Refusal::failed(error.to_string());
+        let (kind, bytes) = match form {
+            Form::Html => {
+                let body = self.framed(question, view);
+                (HTML, framed(&view.title(), &body).into_bytes())
+            }
+            Form::Json => {
+                let mut out = Vec::new();
+                view.json(&mut out).map_err(|error| failed(&error))?;
+                (JSON, out)
+            }
+            Form::Csv => (CSV, view.csv().to_csv().map_err(|error| failed(&error))?),
+        };
+        Ok(response(StatusCode::OK, kind, bytes))
+    }
+
+    fn framed(self, question: &Question, view: &dyn View) -> Markup {
+        let (path, picture) = (question.to_string(), self.picture);
+        let here = |to: &str| (to == path).then_some("page");
+        let age = now().saturating_sub(picture.time());
+        let cluster = picture.manifest.cluster.as_deref().unwrap_or("unknown");
+        html! {
+            nav {
+                @for (to, name) in [("/me", "Me"), ("/account/root", "Accounts"), ("/site", "Site")] {
+                    a href=(to) aria-current=[here(to)] { (name) }
+                }
+            }
+            main {
+                h1 { (view.title()) }
+                p class="sub" {
+                    "Cluster " (cluster) ", as of " (moment("picture_time", picture.time())) ", "
+                    span data-name="picture_age_secs" data-value=(age) { (since(age)) }
+                    ". Shown to " (self.viewer.user) "."
+                }
+                (view.html())
+            }
+            footer {
+                p {
+                    "The same as " a href=(format!("/api/v1{path}")) { "JSON" } " and "
+                    a href=(format!("{path}.csv")) { "CSV" } "."
+                }
+                @for note in &picture.notes { p { (note) } }
+                p { "fairtree " (env!("CARGO_PKG_VERSION")) }
+            }
+        }
+    }
+
+    /// A job that the person may see.
+    fn job(self, name: JobName) -> Result<&'a ClusterJob, Refusal> {
+        let cluster = &self.picture.cluster;
+        let at = match name.of_record() {
+            Some(id) => self.picture.job(id).map(|(_, at)| at),
+            None => cluster.find_job(name).ok(),
+        };
+        let job = at.map(|at| &cluster.jobs()[at]);
+        let visible = job.filter(|job| self.viewer.sees_job(self.picture, job));
+        visible.ok_or_else(Refusal::unknown)
+    }
+
+    /// The address of an account that the person may open.
+    fn link(self, account: &str) -> Option<String> {
+        let at = self.picture.cluster.account(account)?;
+        let sees = self.viewer.sees_usage(self.picture, at.get());
+        sees.then(|| crate::question::account(account))
+    }
+
+    /// The name of an account where the person may know it.
+    fn account_name(self, name: &str) -> &str {
+        let at = self.picture.cluster.account(name);
+        match at.is_none_or(|at| self.viewer.sees_name(self.picture, at.get())) {
+            true => name,
+            false => "other accounts",
+        }
+    }
+}
+
+/// Age of a picture in words.
+fn since(secs: i64) -> String {
+    match u64::try_from(secs) {
+        Ok(secs) => format!("{} ago", Span(secs)),
+        Err(_) => "in the future: the clocks differ".to_owned(),
+    }
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> i64 {
+    jiff::Timestamp::now().as_second()
+}

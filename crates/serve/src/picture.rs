@@ -1,0 +1,254 @@
+//! A capture, read and ranked: what all pages show until the next one.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fairtree::engine::Standing;
+use fairtree::fairshare::Entitlement;
+use fairtree::tree::AssocIndex;
+use fairtree_analysis::doctor::{self, Numbers};
+use fairtree_analysis::explain::{ExplainError, RankedSite};
+use fairtree_analysis::prio::{self, PrioReport};
+use fairtree_analysis::share::{self, Fractions, ShareReport};
+use fairtree_analysis::waiting::{Spread, WaitingLine, spreads, tied_users};
+use fairtree_model::cluster::{Cluster, JobPhase, Load};
+use fairtree_model::input::InputError;
+use fairtree_model::input::capture::{Manifest, Stored, list, open_only};
+use fairtree_model::input::slurm::config::value_of;
+use fairtree_model::input::slurm::job::{JobRow, Names, read_names_of};
+use fairtree_model::input::slurm::snapshot::{Snapshot, Source};
+use fairtree_model::listed::Listed;
+
+/// Reason why there is no picture.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// The capture cannot be read.
+    #[error("{}", .0.explained())]
+    Input(#[from] InputError),
+    /// The queue cannot be priced.
+    #[error(transparent)]
+    Queue(#[from] ExplainError),
+}
+
+/// Everything that pages show of one moment.
+#[derive(Debug)]
+pub struct Picture {
+    /// Folder of the capture.
+    pub folder: PathBuf,
+    /// Its description: when it was taken, of which cluster.
+    pub manifest: Manifest,
+    /// Kinds of data that only their owners see.
+    pub private: Private,
+    /// The site and its queue.
+    pub cluster: Cluster,
+    /// Shares and factors, a row per association in the order of the tree.
+    pub report: ShareReport,
+    /// Priorities, a row per way to run a job.
+    pub priorities: PrioReport,
+    /// Recomputed numbers against printed ones; else the reason why there are none.
+    pub numbers: Result<Numbers, String>,
+    /// The queue.
+    pub line: WaitingLine,
+    /// Points of each term over the queue.
+    pub spreads: Vec<Spread>,
+    /// Users with the factor of another user.
+    pub tied_users: u64,
+    /// Notes on what could not be read, and on assumptions.
+    pub notes: Vec<String>,
+    standings: Vec<Standing>,
+    load: Vec<Load>,
+    entitlement: Entitlement,
+    rows: Arc<Vec<JobRow>>,
+    names: Names,
+    /// Positions in `rows` and among the jobs of the cluster, by job number.
+    jobs: HashMap<u32, (usize, usize)>,
+    /// Rows of `priorities`, by job number.
+    priced: HashMap<u32, Vec<usize>>,
+    /// Associations right below each one, by position.
+    children: Vec<Vec<usize>>,
+    /// Jobs of each user that wait or run, by position among the jobs of the cluster.
+    of_user: HashMap<String, Vec<usize>>,
+}
+
+/// Kinds of data that `PrivateData` hides from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Private {
+    /// Jobs.
+    pub jobs: bool,
+    /// Usage, shares and factors.
+    pub usage: bool,
+    /// Accounts.
+    pub accounts: bool,
+    /// Users.
+    pub users: bool,
+}
+
+impl Private {
+    /// The value of `PrivateData`; where it is not known, everything is private.
+    pub fn parse(value: Option<&str>) -> Private {
+        let has = |word: &str| match value {
+            None => true,
+            Some(value) => value
+                .split(',')
+                .any(|one| one.trim().eq_ignore_ascii_case(word) || one.trim() == "all"),
+        };
+        Private {
+            jobs: has("jobs"),
+            usage: has("usage"),
+            accounts: has("accounts"),
+            users: has("users"),
+        }
+    }
+}
+
+impl Picture {
+    /// Reads the latest capture in a folder, or the folder itself if it is one.
+    ///
+    /// # Errors
+    /// A capture that is damaged, or that lacks a part which pages cannot do without.
+    pub fn read(folder: &Path) -> Result<Picture, PictureError> {
+        let short = Source::ALL.into_iter().filter(|source| !source.is_long());
+        let stored = open_only(folder, &short.collect::<Vec<_>>())?;
+        Picture::of(stored)
+    }
+
+    /// The name of the latest capture in a folder.
+    ///
+    /// # Errors
+    /// A folder that cannot be read, or that holds none.
+    pub fn latest(folder: &Path) -> Result<Option<PathBuf>, PictureError> {
+        Ok(list(folder)?.pop())
+    }
+
+    fn of(stored: Stored) -> Result<Picture, PictureError> {
+        let name = stored.folder.display().to_string();
+        let mut snapshot =
+            Snapshot::read_long(&name, &stored.answers, &|source| stored.path(source))?;
+        stored.follow_policy(&mut snapshot.queued.settings.config)?;
+        let cluster = Cluster::from_snapshot(&snapshot, None)?;
+        let listed = Listed::new(&snapshot.shares, cluster.config.ranking())?;
+        let report = share::from_listed(
+            &listed,
+            cluster.config.compat,
+            Some(&cluster.config),
+            Fractions::Computed,
+        );
+        let priorities = prio::from_snapshot(&snapshot, None)?;
+        let numbers = doctor::compare(&snapshot).map_err(|error| error.to_string());
+        let line = WaitingLine::of(&cluster)?;
+        let path = stored.path(Source::Names)?;
+        let file = path.display().to_string();
+        let names = File::open(&path).map_err(|error| InputError::new(&file, error))?;
+        let names = read_names_of(&file, BufReader::new(names))?;
+        let config = stored.answers.get(&Source::Config);
+        let config = config.map_or("", |answer| answer.text.as_str());
+        let all = 0..cluster.tree.len();
+        let standings = cluster.standings();
+        let mut children = vec![Vec::new(); cluster.tree.len()];
+        for at in all.clone() {
+            if let Some(parent) = cluster.tree.parent(AssocIndex::new(at)) {
+                children[parent.get()].push(at);
+            }
+        }
+        let mut priced: HashMap<u32, Vec<usize>> = HashMap::new();
+        for at in 0..priorities.rows.len() {
+            if let (Some(id), _) = priorities.rows.head(at) {
+                priced.entry(id).or_default().push(at);
+            }
+        }
+        let rows = snapshot.queued.jobs.clone();
+        let mut of_user: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut jobs = HashMap::new();
+        let places: HashMap<u32, usize> = rows.iter().map(|row| row.id).zip(0..).collect();
+        for (at, job) in cluster.jobs().iter().enumerate() {
+            if let Some(place) = places.get(&job.job.id) {
+                jobs.insert(job.job.id, (*place, at));
+            }
+            if job.phase != JobPhase::Ended {
+                of_user.entry(job.user.to_string()).or_default().push(at);
+            }
+        }
+        Ok(Picture {
+            private: Private::parse(value_of(config, "PrivateData")),
+            report,
+            priorities,
+            numbers,
+            spreads: spreads(&line),
+            tied_users: tied_users(&cluster),
+            line,
+            notes: cluster.assumptions.clone(),
+            standings: all.map(|at| standings.of(AssocIndex::new(at))).collect(),
+            load: cluster.load(),
+            entitlement: cluster.entitlement(),
+            rows,
+            names,
+            jobs,
+            priced,
+            children,
+            of_user,
+            folder: stored.folder,
+            manifest: stored.manifest,
+            cluster,
+        })
+    }
+
+    /// The site as explanations need it.
+    pub fn ranked(&self) -> RankedSite<'_> {
+        RankedSite::of(&self.cluster, &self.load, &self.entitlement)
+    }
+
+    /// The standing of an association, by position.
+    pub fn standing(&self, at: usize) -> &Standing {
+        &self.standings[at]
+    }
+
+    /// The associations right below one.
+    pub fn children(&self, at: usize) -> &[usize] {
+        &self.children[at]
+    }
+
+    /// The row of scontrol, and the position among the cluster's jobs, of a job.
+    pub fn job(&self, id: u32) -> Option<(&JobRow, usize)> {
+        let (row, at) = self.jobs.get(&id)?;
+        Some((&self.rows[*row], *at))
+    }
+
+    /// The name that its owner gave a job.
+    pub fn job_name(&self, id: u32) -> Option<&str> {
+        self.names.get(id)
+    }
+
+    /// Rows of the report on priorities of a job.
+    pub fn priced(&self, id: u32) -> &[usize] {
+        self.priced.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Jobs of a user that wait or run, by position among the cluster's jobs.
+    pub fn jobs_of(&self, user: &str) -> &[usize] {
+        self.of_user.get(user).map_or(&[], Vec::as_slice)
+    }
+
+    /// Time at which the capture began, seconds since 1970.
+    pub fn time(&self) -> i64 {
+        i64::try_from(self.manifest.time).unwrap_or(i64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The words: slurm.conf(5), PrivateData.
+    #[test]
+    fn what_is_private() {
+        let none = Private::parse(Some("none"));
+        assert!(!none.jobs && !none.usage && !none.accounts && !none.users);
+        let some = Private::parse(Some("accounts,jobs"));
+        assert!(some.jobs && some.accounts && !some.usage);
+        assert!(Private::parse(None).usage);
+        assert!(Private::parse(Some("all")).users);
+    }
+}

@@ -1,0 +1,135 @@
+//! Pages over recorded captures of Slurm 22.05.8 and 24.11.5 (`tests/captures`), handlers in process.
+//! Expected values: what sshare, sprio and squeue printed when the captures were made.
+
+mod site;
+
+use axum::http::StatusCode;
+use site::{Site, numbers};
+
+#[test]
+fn me_shows_what_sshare_printed() {
+    let site = Site::recorded("cluster", "ft2-bob");
+    let page = site.page("/me");
+    // sshare: physics|ft2-bob: NormShares 0.666667 of its level, RawUsage 654, FairShare 0.875.
+    assert_eq!(numbers(&page, "fs_factor"), [0.875]);
+    assert_eq!(numbers(&page, "used"), [654.0]);
+    assert_eq!(numbers(&page, "share_of_level"), [2.0 / 3.0]);
+    // 60 of 101 shares, 2 of 3 of these, 2 of 3 of these.
+    let [whole] = numbers(&page, "share_of_whole")[..] else {
+        panic!("{page}")
+    };
+    assert!((whole - 60.0 / 101.0 * 4.0 / 9.0).abs() < 1e-12, "{whole}");
+    // Factors above 0.875: only root's.
+    assert!(page.contains("1 of 8 come first"), "{page}");
+    assert!(page.contains("job/301"), "{page}");
+    // squeue's reason of job 301 is Resources.
+    assert!(page.contains("(Resources)"), "{page}");
+}
+
+#[test]
+fn the_job_page_has_what_sprio_printed() {
+    let site = Site::recorded("cluster", "ft2-bob");
+    let page = site.page("/job/301");
+    assert_eq!(numbers(&page, "points:fairshare"), [87500.0]);
+    assert_eq!(numbers(&page, "points:job_size"), [250.0]);
+    assert_eq!(numbers(&page, "priority"), [88687.0]);
+    assert!(page.contains("2026-11-21 10:36:30 UTC"), "eligible: {page}");
+    // 305 has two ways: main and debug, printed with 77905 and 82405.
+    let page = Site::recorded("cluster", "ft2-alice").page("/job/305");
+    assert_eq!(numbers(&page, "priority:main"), [77905.0]);
+    assert_eq!(numbers(&page, "priority:debug"), [82405.0]);
+}
+
+#[test]
+fn documents_are_those_of_the_command() {
+    let site = Site::recorded("cluster", "root");
+    let job = site.json("/api/v1/job/301");
+    assert_eq!(job["schema"], "fairtree.explain/1");
+    assert_eq!(job["question"], "job");
+    assert_eq!(job["answer"]["priority"], 88687);
+    let versus = site.json("/api/v1/job/301/versus/309");
+    assert_eq!(versus["question"], "jobs");
+    assert_eq!(versus["answer"]["ahead"], "first");
+    let account = site.json("/api/v1/account/physics");
+    assert_eq!(account["schema"], "fairtree.share/1");
+    let rows = account["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[0]["raw_usage"], 1670);
+    let me = site.json("/api/v1/me");
+    assert_eq!(me["accounts"][0]["account"], "root");
+}
+
+#[test]
+fn every_page_comes_in_three_forms_from_both_releases() {
+    for capture in ["cluster", "cluster-24.11.5"] {
+        let site = Site::recorded(capture, "root");
+        let job = site.any_waiting_job();
+        let mut paths = vec!["/me".to_owned(), "/site".into(), "/account/root".into()];
+        paths.push(format!("/job/{job}"));
+        for path in paths {
+            let page = site.page(&path);
+            assert!(
+                page.starts_with("<!DOCTYPE html>") && !page.contains("<script"),
+                "{path}"
+            );
+            assert!(page.contains("data-name=\"picture_age_secs\""), "{path}");
+            assert!(
+                !page.contains(" style="),
+                "the policy refuses style attributes: {path}"
+            );
+            site.json(&format!("/api/v1{path}"));
+            let csv = site.get(&format!("{path}.csv"));
+            assert_eq!(csv.status, StatusCode::OK, "{path}");
+            assert_eq!(csv.header("content-type"), "text/csv; charset=utf-8");
+            assert_eq!(csv.text, site.get(&format!("/api/v1{path}.csv")).text);
+        }
+        let site_page = site.page("/site");
+        assert_eq!(numbers(&site_page, "check_differences"), [0.0], "{capture}");
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_not_found() {
+    let site = Site::recorded("cluster", "ft2-bob");
+    for path in [
+        "/job/99999",
+        "/account/nobody",
+        "/nothing",
+        "/job/301/versus/99999",
+        "/plan/1",
+    ] {
+        let answer = site.get(path);
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+        let api = site.get(&format!("/api/v1{path}"));
+        assert_eq!(api.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    assert_eq!(
+        site.get("/job/301/versus/301").status,
+        StatusCode::BAD_REQUEST
+    );
+    assert_eq!(site.get("/healthz").text, "ok\n");
+    assert_eq!(site.get("/").header("location"), "/me");
+}
+
+#[test]
+fn every_answer_has_the_policy_and_is_kept_by_no_cache() {
+    let site = Site::recorded("cluster", "ft2-bob");
+    for path in ["/me", "/job/99999", "/api/v1/me", "/style.css"] {
+        let answer = site.get(path);
+        let policy = answer.header("content-security-policy");
+        assert!(
+            policy.starts_with("default-src 'none'") && !policy.contains("unsafe"),
+            "{policy}"
+        );
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert_eq!(answer.header("cache-control"), "no-store");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer");
+    }
+    // A name that a page of another site could give this host.
+    assert_eq!(
+        site.get_as("/me", "evil.example:80").status,
+        StatusCode::MISDIRECTED_REQUEST
+    );
+    assert_eq!(site.get_as("/me", "127.0.0.1:8765").status, StatusCode::OK);
+    assert_eq!(site.post("/me").status, StatusCode::METHOD_NOT_ALLOWED);
+}

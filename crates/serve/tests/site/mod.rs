@@ -1,0 +1,121 @@
+//! A service in process.
+
+#![allow(dead_code)] // Each test program uses a part of this.
+
+#[path = "../../../../tests/common/checkout.rs"]
+mod checkout;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use fairtree_serve::app::{Shared, app};
+use fairtree_serve::picture::Picture;
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tower::ServiceExt;
+
+pub use checkout::checkout;
+
+/// A service that shows a capture to a user.
+pub struct Site {
+    shared: Arc<Shared>,
+    app: Router,
+}
+
+/// A response.
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name).map(|value| value.to_str());
+        value.expect("the header is there").expect("it is text")
+    }
+}
+
+impl Site {
+    /// A capture of `tests/captures`.
+    pub fn recorded(capture: &str, user: &str) -> Site {
+        Site::of(&checkout().join("tests/captures").join(capture), user)
+    }
+
+    /// The capture in a folder.
+    pub fn of(folder: &Path, user: &str) -> Site {
+        let picture = Picture::read(folder).expect("a capture");
+        let shared = Arc::new(Shared::new(picture, user));
+        let app = app(shared.clone());
+        Site { shared, app }
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.get_as(path, "localhost")
+    }
+
+    pub fn get_as(&self, path: &str, host: &str) -> Answer {
+        self.ask(Method::GET, path, host)
+    }
+
+    pub fn post(&self, path: &str) -> Answer {
+        self.ask(Method::POST, path, "localhost")
+    }
+
+    fn ask(&self, method: Method, path: &str, host: &str) -> Answer {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", host);
+        let request = request.body(Body::empty()).expect("a request");
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(async {
+            let response = self.app.clone().oneshot(request).await.expect("an answer");
+            let (head, body) = response.into_parts();
+            let body = body.collect().await.expect("a body").to_bytes();
+            Answer {
+                status: head.status,
+                headers: head.headers,
+                text: String::from_utf8(body.to_vec()).expect("text"),
+            }
+        })
+    }
+
+    /// A page that is there.
+    pub fn page(&self, path: &str) -> String {
+        let answer = self.get(path);
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text);
+        assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+        answer.text
+    }
+
+    /// A document that is there.
+    pub fn json(&self, path: &str) -> Value {
+        let answer = self.get(path);
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text);
+        assert_eq!(answer.header("content-type"), "application/json");
+        serde_json::from_str(&answer.text).expect("JSON")
+    }
+
+    /// The number of a job that waits.
+    pub fn any_waiting_job(&self) -> u32 {
+        let picture = self.shared.picture();
+        let job = picture.cluster.pending().next().map(|job| job.job.id);
+        job.expect("a job waits")
+    }
+}
+
+/// The values of the elements of a page that have a name.
+pub fn numbers(page: &str, name: &str) -> Vec<f64> {
+    let mark = format!("data-name=\"{name}\" data-value=\"");
+    let values = page.split(&mark).skip(1);
+    let values = values.map(|rest| rest.split('"').next().unwrap_or_default());
+    values
+        .map(|value| value.parse().expect("a number"))
+        .collect()
+}
