@@ -10,6 +10,7 @@ mod explain;
 mod forecast;
 mod ledger;
 mod live;
+mod login;
 mod prio;
 mod queue;
 mod serve;
@@ -26,6 +27,7 @@ pub use explain::ExplainArgs;
 pub use forecast::ForecastArgs;
 pub use ledger::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, PlaceArgs, ShowArgs};
 pub use live::LiveArgs;
+pub use login::LoginArgs;
 pub use prio::PrioArgs;
 pub use queue::QueueArgs;
 pub use serve::ServeArgs;
@@ -128,6 +130,9 @@ pub enum Command {
     /// Run the service of pages for everybody on a site, where it is installed
     #[command(long_about = serve::SERVE_ABOUT)]
     Serve(ServeArgs),
+    /// Print a link that signs you in to the pages of this site
+    #[command(long_about = login::LOGIN_ABOUT)]
+    Login(LoginArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),

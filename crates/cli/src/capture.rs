@@ -79,7 +79,7 @@ fn list(stored: &Stored, out: &mut impl Write) -> Result<(), Failure> {
     )?;
     for entry in &manifest.answers {
         let command = entry.command.join(" ");
-        let source = Source::ALL
+        let source = Source::KEPT
             .into_iter()
             .find(|source| entry.file.as_deref() == Some(source.file()));
         match source {

@@ -19,6 +19,7 @@ mod generate;
 mod input;
 mod ledger;
 mod lint;
+mod login;
 mod message;
 mod open;
 mod prio;
@@ -100,6 +101,7 @@ fn main() -> ExitCode {
         Command::Forecast(args) => forecast::run(args, &messages),
         Command::Bill(args) => bill::run(args, &messages),
         Command::Ledger(args) => ledger::run(args, &messages),
+        Command::Login(args) => login::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Generate(args) => generate::run(args),
     };

@@ -1,26 +1,31 @@
 //! The routes, and the limits of a request.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Form as Fields, Request, State};
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, HOST, HeaderName, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, COOKIE, HOST, HeaderName, LOCATION, ORIGIN, REFERRER_POLICY,
+    SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use axum::http::{Extensions, HeaderMap, HeaderValue, Response, StatusCode};
 use axum::middleware::{self, Next};
-use axum::routing::get;
+use axum::routing::{get, post};
+use maud::html;
+use serde::Deserialize;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::timeout::TimeoutLayer;
 
-use crate::answer::{CSS, Refusal, SHEET, TEXT, response};
+use crate::answer::{CSS, HTML, Refusal, SHEET, TEXT, framed, response};
+use crate::munge;
 use crate::pages;
 use crate::picture::Picture;
 use crate::question::{Form, Question};
+use crate::session::{Sessions, cookie, form_token, id_of, no_cookie};
 use crate::viewer::Viewer;
 
 /// The longest body of a request, in bytes.
@@ -33,25 +38,48 @@ const LONGEST: Duration = Duration::from_secs(30);
 const POLICY: &str = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 
+/// The header in which a proxy names the user.
+const REMOTE_USER: &str = "x-remote-user";
+
+/// How people say who they are.
+#[derive(Debug)]
+pub enum Access {
+    /// Everybody is this user: on the loopback interface, for looking at a capture.
+    As(String),
+    /// By signing in, or by a proxy.
+    SignIn {
+        /// Those who signed in.
+        sessions: Sessions,
+        /// Socket of munged, where it is not the usual one.
+        munge_socket: Option<PathBuf>,
+    },
+}
+
+/// A connection from a proxy whose process belongs to an allowed user.
+#[derive(Clone, Copy, Debug)]
+pub struct FromProxy;
+
 /// Everything that requests share.
 #[derive(Debug)]
 pub struct Shared {
-    picture: RwLock<Arc<Picture>>,
-    /// Who looks, without sign-in.
-    user: String,
+    picture: RwLock<Option<Arc<Picture>>>,
+    /// Why there is no newer picture.
+    trouble: Mutex<Option<String>>,
+    access: Access,
 }
 
 impl Shared {
-    /// A capture that `user` looks at.
-    pub fn new(picture: Picture, user: &str) -> Shared {
+    /// A service; `picture`: the latest, if there is one yet.
+    pub fn new(picture: Option<Picture>, access: Access) -> Shared {
         Shared {
-            picture: RwLock::new(Arc::new(picture)),
-            user: user.to_owned(),
+            picture: RwLock::new(picture.map(Arc::new)),
+            trouble: Mutex::new(None),
+            access,
         }
     }
 
     /// The picture at present.
-    pub fn picture(&self) -> Arc<Picture> {
+    pub fn picture(&self) -> Option<Arc<Picture>> {
         // A picture is replaced in one step: a panic elsewhere leaves a whole one.
         let picture = self.picture.read().unwrap_or_else(PoisonError::into_inner);
         picture.clone()
@@ -60,7 +88,43 @@ impl Shared {
     /// Puts another picture in its place.
     pub fn replace(&self, picture: Picture) {
         let mut held = self.picture.write().unwrap_or_else(PoisonError::into_inner);
-        *held = Arc::new(picture);
+        *held = Some(Arc::new(picture));
+        drop(held);
+        *self.trouble_held() = None;
+    }
+
+    /// Keeps the reason why there is no newer picture, for all pages.
+    pub fn no_news(&self, why: String) {
+        *self.trouble_held() = Some(why);
+    }
+
+    fn trouble_held(&self) -> std::sync::MutexGuard<'_, Option<String>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why there is no newer picture; `None`: the last capture succeeded.
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble_held().clone()
+    }
+
+    /// Who asks, and the session; `None`: nobody that is known.
+    fn user(
+        &self,
+        headers: &HeaderMap,
+        extensions: &Extensions,
+    ) -> Option<(String, Option<String>)> {
+        let sessions = match &self.access {
+            Access::As(user) => return Some((user.clone(), None)),
+            Access::SignIn { sessions, .. } => sessions,
+        };
+        if extensions.get::<FromProxy>().is_some() {
+            let user = headers.get(REMOTE_USER)?.to_str().ok()?.trim();
+            let plain = !user.is_empty() && user.len() <= 256 && !user.contains(char::is_control);
+            return plain.then(|| (user.to_owned(), None));
+        }
+        let id = headers.get(COOKIE)?.to_str().ok().and_then(id_of)?;
+        let user = sessions.user(id, pages::now())?;
+        Some((user, Some(id.to_owned())))
     }
 }
 
@@ -72,10 +136,12 @@ pub fn app(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/", get(home))
         .route("/healthz", get(health))
+        .route("/login", get(link).post(sign_in))
+        .route("/logout", post(sign_out))
         .route(SHEET, get(sheet))
         .fallback(get(show))
         .method_not_allowed_fallback(not_allowed)
-        .layer(middleware::from_fn(local_names))
+        .layer(middleware::from_fn_with_state(shared.clone(), own_names))
         .layer(TimeoutLayer::with_status_code(
             StatusCode::SERVICE_UNAVAILABLE,
             LONGEST,
@@ -97,8 +163,13 @@ pub fn app(shared: Arc<Shared>) -> Router {
 }
 
 /// Without sign-in, pages of other sites could ask under a name of their own that leads here.
-async fn local_names(request: Request, next: Next) -> Response<Body> {
-    match is_local(request.headers()) {
+async fn own_names(
+    State(shared): State<Arc<Shared>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let local = matches!(shared.access, Access::As(_));
+    match !local || is_local(request.headers()) {
         true => next.run(request).await,
         false => Refusal {
             status: StatusCode::MISDIRECTED_REQUEST,
@@ -120,15 +191,48 @@ fn is_local(headers: &HeaderMap) -> bool {
     matches!(name, "localhost" | "127.0.0.1" | "[::1]")
 }
 
-async fn home() -> Response<Body> {
-    let mut to = response(StatusCode::SEE_OTHER, TEXT, Vec::new());
-    let me = HeaderValue::from_static("/me");
-    to.headers_mut().insert(LOCATION, me);
-    to
+/// Returns true if a form comes from a page of this service: browsers name the origin of each form.
+fn is_own_form(headers: &HeaderMap) -> bool {
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let site = HeaderName::from_static("sec-fetch-site");
+    if let Some(site) = text(&site) {
+        return site == "same-origin";
+    }
+    match (text(&ORIGIN), text(&HOST)) {
+        (Some(origin), Some(host)) => origin
+            .split_once("://")
+            .is_some_and(|(_, name)| name == host),
+        // Not a browser: it sends no cookie of a person that it does not have.
+        (None, _) => true,
+        (Some(_), None) => false,
+    }
 }
 
-async fn health() -> Response<Body> {
-    response(StatusCode::OK, TEXT, b"ok\n".to_vec())
+async fn home() -> Response<Body> {
+    to("/me", None)
+}
+
+fn to(path: &'static str, set_cookie: Option<String>) -> Response<Body> {
+    let mut answer = response(StatusCode::SEE_OTHER, TEXT, Vec::new());
+    let headers = answer.headers_mut();
+    headers.insert(LOCATION, HeaderValue::from_static(path));
+    if let Some(cookie) = set_cookie.and_then(|text| HeaderValue::from_str(&text).ok()) {
+        headers.insert(SET_COOKIE, cookie);
+    }
+    answer
+}
+
+/// `ok` where a picture is there and the last capture succeeded.
+async fn health(State(shared): State<Arc<Shared>>) -> Response<Body> {
+    let (status, text) = match (shared.picture(), shared.trouble()) {
+        (Some(_), None) => (StatusCode::OK, "ok\n".to_owned()),
+        (Some(_), Some(_)) => (StatusCode::OK, "ok, with an old picture\n".to_owned()),
+        (None, _) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "no picture yet\n".to_owned(),
+        ),
+    };
+    response(status, TEXT, text.into_bytes())
 }
 
 async fn sheet() -> Response<Body> {
@@ -144,17 +248,123 @@ async fn not_allowed() -> Response<Body> {
     .response(Form::Csv)
 }
 
+/// The page that a link of `fairtree login` leads to. Only its form signs in: browsers may load links
+/// that nobody has followed.
+async fn link(request: Request) -> Response<Body> {
+    let query = request.uri().query().unwrap_or("");
+    let credential = query.strip_prefix("c=").unwrap_or("");
+    let credential = percent_encoding::percent_decode_str(credential).decode_utf8_lossy();
+    let body = html! {
+        h1 { "Sign in" }
+        @if credential.is_empty() {
+            p { "On a login node, run " code { "fairtree login" } " and open the link that it prints within 60 seconds." }
+        } @else {
+            form method="post" action="/login" {
+                input type="hidden" name="credential" value=(credential);
+                p { button type="submit" { "Sign in" } }
+            }
+        }
+    };
+    response(StatusCode::OK, HTML, framed("Sign in", &body).into_bytes())
+}
+
+#[derive(Deserialize)]
+struct Link {
+    credential: String,
+}
+
+async fn sign_in(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    Fields(link): Fields<Link>,
+) -> Response<Body> {
+    if !is_own_form(&headers) {
+        return foreign().response(Form::Html);
+    }
+    let signed_in = tokio::task::spawn_blocking(move || {
+        let Access::SignIn {
+            sessions,
+            munge_socket,
+        } = &shared.access
+        else {
+            return Err("Nobody signs in here: the service shows a capture".to_owned());
+        };
+        let user = munge::signed_in(&link.credential, munge_socket.as_deref())?;
+        let id = sessions.begin(&user, pages::now());
+        id.map_err(|error| format!("No session: {error}"))
+    });
+    match signed_in.await {
+        Ok(Ok(id)) => to("/me", Some(cookie(&id))),
+        Ok(Err(why)) => Refusal {
+            status: StatusCode::FORBIDDEN,
+            why,
+        }
+        .response(Form::Html),
+        Err(_) => Refusal::failed("Signing in failed").response(Form::Html),
+    }
+}
+
+#[derive(Deserialize)]
+struct Token {
+    token: String,
+}
+
+async fn sign_out(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    Fields(form): Fields<Token>,
+) -> Response<Body> {
+    let id = headers.get(COOKIE).and_then(|value| value.to_str().ok());
+    let id = id.and_then(id_of).unwrap_or("");
+    if !is_own_form(&headers) || form.token != form_token(id) {
+        return foreign().response(Form::Html);
+    }
+    if let Access::SignIn { sessions, .. } = &shared.access {
+        sessions.end(id);
+    }
+    to("/login", Some(no_cookie()))
+}
+
+fn foreign() -> Refusal {
+    Refusal {
+        status: StatusCode::FORBIDDEN,
+        why: "This form is not from a page of this service".to_owned(),
+    }
+}
+
 /// A page, computed on a thread of its own: explanations may take a while on a large site.
 async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
     let uri = request.uri();
     let query = uri.query().unwrap_or("").to_owned();
-    let Some((question, form)) = Question::parse(uri.path()) else {
+    let parsed = Question::parse(uri.path());
+    let form = parsed.as_ref().map_or(Form::Html, |(_, form)| *form);
+    let Some((user, session)) = shared.user(request.headers(), request.extensions()) else {
+        return match form {
+            Form::Html => to("/login", None),
+            _ => Refusal {
+                status: StatusCode::UNAUTHORIZED,
+                why: "Sign in first: fairtree login".to_owned(),
+            }
+            .response(form),
+        };
+    };
+    let Some((question, form)) = parsed else {
         return Refusal::unknown().response(Form::Html);
     };
     let answered = tokio::task::spawn_blocking(move || {
-        let picture = shared.picture();
-        let viewer = Viewer::of(&picture, &shared.user);
-        pages::answer(&picture, &viewer, &question, &query, form)
+        let trouble = shared.trouble();
+        let Some(picture) = shared.picture() else {
+            let why = trouble.unwrap_or_else(|| "it is being taken".to_owned());
+            return Err(Refusal::failed(format!(
+                "There is no picture of this site yet: {why}"
+            )));
+        };
+        let viewer = Viewer::of(&picture, &user);
+        let around = pages::Around {
+            trouble: trouble.as_deref(),
+            form_token: session.as_deref().map(form_token),
+        };
+        pages::answer(&picture, &viewer, &around, &question, &query, form)
     });
     match answered.await {
         Ok(Ok(answer)) => answer,

@@ -9,6 +9,9 @@
 //! | [`pages`] | the pages: values, tables, JSON, CSV |
 //! | [`answer`] | responses: a page in its frame, errors |
 //! | [`app`] | the routes and their limits |
+//! | [`session`], [`munge`] | sign-in |
+//! | [`settings`] | the file of settings |
+//! | [`timer`] | captures, one after the other |
 //! | [`listen`] | sockets and connections |
 //!
 //! Everything that a page shows is computed by `fairtree-analysis` and drawn by `fairtree-render`;
@@ -17,11 +20,15 @@
 pub mod answer;
 pub mod app;
 pub mod listen;
+pub mod munge;
 pub mod options;
 pub mod pages;
 pub mod picture;
 pub mod question;
+pub mod session;
+pub mod settings;
 pub mod sheet;
+pub mod timer;
 pub mod viewer;
 
 pub use options::{Options, run};

@@ -1,20 +1,24 @@
 //! Sockets and connections.
 
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::app::{Shared, app};
-use crate::options::{Options, StartError};
-use crate::picture::Picture;
+use crate::app::{FromProxy, Shared, app};
+use crate::options::StartError;
 
 /// At most this many connections at a time; more wait.
 const CONNECTIONS: usize = 256;
@@ -22,55 +26,100 @@ const CONNECTIONS: usize = 256;
 /// The longest time that the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
 
+/// A pause after a connection could not be accepted: there may be no more file descriptors.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Places to listen on.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// A TCP address.
+    pub tcp: Option<SocketAddr>,
+    /// The socket of a proxy, and numbers of the users whose processes may connect.
+    pub proxy: Option<(PathBuf, Vec<u32>)>,
+}
+
 /// Serves until SIGTERM or SIGINT.
 ///
 /// # Errors
-/// [`StartError`].
-pub fn serve(options: &Options) -> Result<(), StartError> {
-    let picture = Picture::read(&options.from)?;
-    let shared = Arc::new(Shared::new(picture, &options.user));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| StartError::System("threads".to_owned(), error))?;
-    runtime.block_on(listen(options, app(shared)))
-}
-
-async fn listen(options: &Options, app: Router) -> Result<(), StartError> {
-    let refused = |error| StartError::System(options.listen.to_string(), error);
-    let listener = TcpListener::bind(options.listen).await.map_err(refused)?;
-    let address = listener.local_addr().map_err(refused)?;
-    println!("listening on http://{address}");
-    // Whoever waits for this line reads it now.
-    let _ = std::io::stdout().flush();
+/// An address or a socket that cannot be listened on.
+pub async fn listen(places: Listen, shared: Arc<Shared>) -> Result<(), StartError> {
+    let app = app(shared);
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut out = io::stdout();
+    if let Some(address) = places.tcp {
+        let refused = |error| StartError::System(address.to_string(), error);
+        let listener = TcpListener::bind(address).await.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        // A service whose output nobody reads serves all the same.
+        let _ = writeln!(out, "listening on http://{address}");
+        tokio::spawn(tcp(listener, app.clone(), connections.clone()));
+    }
+    if let Some((path, uids)) = places.proxy {
+        let refused = |error| StartError::System(path.display().to_string(), error);
+        let listener = bind(&path).map_err(refused)?;
+        let _ = writeln!(out, "listening on {}", path.display());
+        let app = app.layer(Extension(FromProxy));
+        tokio::spawn(proxy(listener, uids, app, connections));
+    }
+    let _ = out.flush();
+    let refused = |error| StartError::System("signals".to_owned(), error);
     let mut terminate = signal(SignalKind::terminate()).map_err(refused)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(refused)?;
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let Ok(permit) = connections.clone().acquire_owned().await else {
-            return Ok(());
-        };
-        let stream = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
-                // A connection that broke, or no more file descriptors: others follow.
-                Err(_) => {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            },
-            _ = terminate.recv() => return Ok(()),
-            _ = interrupt.recv() => return Ok(()),
-        };
-        let service = TowerToHyperService::new(app.clone());
-        tokio::spawn(async move {
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD)
-                .serve_connection(TokioIo::new(stream), service);
-            // A reader that leaves is no error.
-            let _ = connection.await;
-            drop(permit);
-        });
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
     }
+    Ok(())
+}
+
+/// A Unix socket that everybody may connect to: who does is checked. One that was left is replaced.
+fn bind(path: &Path) -> io::Result<UnixListener> {
+    match fs::symlink_metadata(path) {
+        Ok(about) if about.file_type().is_socket() => fs::remove_file(path)?,
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
+    Ok(listener)
+}
+
+async fn tcp(listener: TcpListener, app: Router, connections: Arc<Semaphore>) {
+    while let Ok(permit) = connections.clone().acquire_owned().await {
+        match listener.accept().await {
+            Ok((stream, _)) => serve(stream, app.clone(), permit),
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+async fn proxy(listener: UnixListener, uids: Vec<u32>, app: Router, connections: Arc<Semaphore>) {
+    while let Ok(permit) = connections.clone().acquire_owned().await {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let uid = stream.peer_cred().map(|peer| peer.uid());
+                match uid {
+                    Ok(uid) if uids.contains(&uid) => serve(stream, app.clone(), permit),
+                    _ => eprintln!(
+                        "fairtree-serve: warning: refused a connection of uid {uid:?} to the proxy's socket"
+                    ),
+                }
+            }
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+fn serve<S>(stream: S, app: Router, permit: OwnedSemaphorePermit)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    tokio::spawn(async move {
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
+        // A reader that leaves is no error.
+        let _ = connection.await;
+        drop(permit);
+    });
 }

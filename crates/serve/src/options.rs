@@ -2,10 +2,16 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Parser;
 
-use crate::listen;
+use crate::app::{Access, Shared};
+use crate::listen::{Listen, listen};
+use crate::picture::{Picture, PictureError};
+use crate::session::Sessions;
+use crate::settings::{FILE, Settings};
+use crate::timer;
 
 /// Pages of shares, priorities and reasons for everybody on a site.
 #[derive(Debug, Parser)]
@@ -14,24 +20,30 @@ pub struct Options {
     /// Show the latest capture in this folder, or this capture, without Slurm and without sign-in; on
     /// the loopback interface only
     #[arg(long, value_name = "FOLDER", requires = "user")]
-    pub from: PathBuf,
-    /// Show what this user may see
-    #[arg(long = "as", value_name = "USER")]
-    pub user: String,
-    /// Listen on this address; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8765")]
-    pub listen: SocketAddr,
+    pub from: Option<PathBuf>,
+    /// With --from: show what this user may see
+    #[arg(long = "as", value_name = "USER", requires = "from")]
+    pub user: Option<String>,
+    /// Listen on this address instead of that of the settings; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<SocketAddr>,
+    /// The file of settings
+    #[arg(long, value_name = "FILE", default_value = FILE)]
+    pub config: PathBuf,
+    /// Check the file of settings and end
+    #[arg(long, conflicts_with = "from")]
+    pub check: bool,
 }
 
 /// Reason why the service does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The options do not fit.
+    /// The options or settings do not fit.
     #[error("{0}")]
     Usage(String),
     /// The capture cannot be shown.
     #[error(transparent)]
-    Picture(#[from] crate::picture::PictureError),
+    Picture(#[from] PictureError),
     /// The operating system refuses.
     #[error("{0}: {1}")]
     System(String, std::io::Error),
@@ -42,12 +54,67 @@ pub enum StartError {
 /// # Errors
 /// [`StartError`].
 pub fn run(options: Options) -> Result<(), StartError> {
-    if !options.listen.ip().is_loopback() {
-        return Err(StartError::Usage(format!(
-            "--listen: found {}, allowed with --from is an address of the loopback interface, as 127.0.0.1:0: \
-             whoever reaches it sees what {} may see",
-            options.listen, options.user
-        )));
-    }
-    listen::serve(&options)
+    let (shared, places, capture) = match (&options.from, options.user) {
+        (Some(from), Some(user)) => {
+            let address = options.listen;
+            let address = address.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8765)));
+            if !address.ip().is_loopback() {
+                return Err(StartError::Usage(format!(
+                    "--listen: found {address}, allowed with --from is an address of the loopback interface, as \
+                     127.0.0.1:0: whoever reaches it sees what {user} may see"
+                )));
+            }
+            let picture = Picture::read(from)?;
+            let shared = Shared::new(Some(picture), Access::As(user));
+            let places = Listen {
+                tcp: Some(address),
+                proxy: None,
+            };
+            (shared, places, None)
+        }
+        _ => {
+            let mut settings = Settings::read(&options.config)?;
+            if let Some(listen) = options.listen {
+                settings.listen = Some(listen);
+                settings
+                    .check()
+                    .map_err(|why| StartError::Usage(format!("--listen: {why}")))?;
+            }
+            let uids = settings.proxy_uids()?;
+            if options.check {
+                println!("{}: ok", options.config.display());
+                return Ok(());
+            }
+            // A damaged capture of before is no reason not to start: the next one replaces it.
+            let picture = match Picture::read(&settings.capture.folder) {
+                Ok(picture) => Some(picture),
+                Err(error) => {
+                    eprintln!("fairtree-serve: note: no earlier picture: {error}");
+                    None
+                }
+            };
+            let access = Access::SignIn {
+                sessions: Sessions::default(),
+                munge_socket: settings.munge_socket,
+            };
+            let places = Listen {
+                tcp: settings.listen,
+                proxy: settings.socket.map(|socket| (socket, uids)),
+            };
+            (Shared::new(picture, access), places, Some(settings.capture))
+        }
+    };
+    let shared = Arc::new(shared);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| StartError::System("threads".to_owned(), error))?;
+    runtime.block_on(async move {
+        if let Some(capture) = capture {
+            if let Some(every) = capture.every() {
+                tokio::spawn(timer::run(capture, every, shared.clone()));
+            }
+        }
+        listen(places, shared).await
+    })
 }

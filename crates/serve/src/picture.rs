@@ -1,6 +1,6 @@
 //! A capture, read and ranked: what all pages show until the next one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,12 @@ use fairtree_analysis::prio::{self, PrioReport};
 use fairtree_analysis::share::{self, Fractions, ShareReport};
 use fairtree_analysis::waiting::{Spread, WaitingLine, spreads, tied_users};
 use fairtree_model::cluster::{Cluster, JobPhase, Load};
-use fairtree_model::input::InputError;
 use fairtree_model::input::capture::{Manifest, Stored, list, open_only};
 use fairtree_model::input::slurm::config::value_of;
 use fairtree_model::input::slurm::job::{JobRow, Names, read_names_of};
+use fairtree_model::input::slurm::rights::{self, AdminLevel};
 use fairtree_model::input::slurm::snapshot::{Snapshot, Source};
+use fairtree_model::input::{InputError, LeftOut};
 use fairtree_model::listed::Listed;
 
 /// Reason why there is no picture.
@@ -42,6 +43,12 @@ pub struct Picture {
     pub manifest: Manifest,
     /// Kinds of data that only their owners see.
     pub private: Private,
+    /// Users who see and change everything.
+    pub operators: HashSet<String>,
+    /// Accounts that each user coordinates, by position, without those below.
+    pub coordinators: HashMap<String, Vec<usize>>,
+    /// Coordinators may change nothing.
+    pub coordinators_disabled: bool,
     /// The site and its queue.
     pub cluster: Cluster,
     /// Shares and factors, a row per association in the order of the tree.
@@ -104,13 +111,59 @@ impl Private {
     }
 }
 
+/// Who may see and change what.
+struct Rights {
+    operators: HashSet<String>,
+    coordinators: HashMap<String, Vec<usize>>,
+    coordinators_disabled: bool,
+    notes: Vec<String>,
+}
+
+impl Rights {
+    /// What a capture says of them: root and SlurmUser always, others only where slurmdbd answered.
+    fn read(stored: &Stored, cluster: &Cluster, config: &str) -> Result<Rights, InputError> {
+        let mut left = LeftOut::default();
+        let answer = |source| stored.answers.get(&source);
+        let mut operators = HashSet::from(["root".to_owned()]);
+        // `slurm(64030)`
+        let slurm = value_of(config, "SlurmUser").and_then(|user| user.split('(').next());
+        operators.extend(slurm.map(str::to_owned));
+        if let Some(answer) = answer(Source::Users) {
+            let levels = rights::admin_levels(&answer.name, &answer.text, &mut left)?;
+            let above = levels
+                .into_iter()
+                .filter(|(_, level)| *level >= AdminLevel::Operator);
+            operators.extend(above.map(|(user, _)| user));
+        }
+        let mut coordinators: HashMap<String, Vec<usize>> = HashMap::new();
+        if let Some(answer) = answer(Source::Coordinators) {
+            for row in rights::coordinators(&answer.name, &answer.text, &mut left)? {
+                // Accounts of other clusters are not in this tree.
+                let Some(at) = cluster.account(&row.account) else {
+                    continue;
+                };
+                for user in row.users {
+                    coordinators.entry(user).or_default().push(at.get());
+                }
+            }
+        }
+        let database = answer(Source::Database).map(|answer| answer.text.as_str());
+        Ok(Rights {
+            operators,
+            coordinators,
+            coordinators_disabled: database.is_some_and(rights::coordinators_disabled),
+            notes: left.notes(),
+        })
+    }
+}
+
 impl Picture {
     /// Reads the latest capture in a folder, or the folder itself if it is one.
     ///
     /// # Errors
     /// A capture that is damaged, or that lacks a part which pages cannot do without.
     pub fn read(folder: &Path) -> Result<Picture, PictureError> {
-        let short = Source::ALL.into_iter().filter(|source| !source.is_long());
+        let short = Source::KEPT.into_iter().filter(|source| !source.is_long());
         let stored = open_only(folder, &short.collect::<Vec<_>>())?;
         Picture::of(stored)
     }
@@ -145,6 +198,7 @@ impl Picture {
         let names = read_names_of(&file, BufReader::new(names))?;
         let config = stored.answers.get(&Source::Config);
         let config = config.map_or("", |answer| answer.text.as_str());
+        let rights = Rights::read(&stored, &cluster, config)?;
         let all = 0..cluster.tree.len();
         let standings = cluster.standings();
         let mut children = vec![Vec::new(); cluster.tree.len()];
@@ -173,13 +227,16 @@ impl Picture {
         }
         Ok(Picture {
             private: Private::parse(value_of(config, "PrivateData")),
+            operators: rights.operators,
+            coordinators: rights.coordinators,
+            coordinators_disabled: rights.coordinators_disabled,
             report,
             priorities,
             numbers,
             spreads: spreads(&line),
             tied_users: tied_users(&cluster),
             line,
-            notes: cluster.assumptions.clone(),
+            notes: [cluster.assumptions.clone(), rights.notes].concat(),
             standings: all.map(|at| standings.of(AssocIndex::new(at))).collect(),
             load: cluster.load(),
             entitlement: cluster.entitlement(),

@@ -52,12 +52,21 @@ impl Viewer {
                 next = cluster.tree.parent(above);
             }
         }
+        let mut coordinated = HashSet::new();
+        let mut next = picture.coordinators.get(user).cloned().unwrap_or_default();
+        while let Some(at) = next.pop() {
+            let below = picture.children(at).iter().copied();
+            let accounts = below.filter(|at| !cluster.is_user(AssocIndex::new(*at)));
+            if coordinated.insert(at) {
+                next.extend(accounts);
+            }
+        }
         Viewer {
-            operator: user == "root",
+            operator: picture.operators.contains(user),
             user: user.to_owned(),
             own,
             member,
-            coordinated: HashSet::new(),
+            coordinated,
         }
     }
 

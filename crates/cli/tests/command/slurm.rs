@@ -28,7 +28,9 @@ pub fn commands(folder: &Path, instead: &[(&str, &str)]) -> PathBuf {
          *job) f=jobs;; *) exit 9;; esac\ncat '{recorded}'/$f.txt"
     );
     let sacctmgr = format!(
-        "case \"$*\" in *'show assoc '*) f=assocs;; *'show qos '*) f=qos;; *) exit 9;; esac\n\
+        "case \"$*\" in *'show assoc '*) f=assocs;; *'show qos '*) f=qos;; \
+         *'show account '*) f=accounts;; *'show user '*) f=users;; *'show config') f=database;; \
+         *) exit 9;; esac\n\
          cat '{recorded}'/$f.txt"
     );
     let cat = |file: &str| format!("cat '{recorded}'/{file}.txt");

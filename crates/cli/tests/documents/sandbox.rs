@@ -172,7 +172,8 @@ impl Sandbox {
             ),
             (
                 "sacctmgr",
-                "*'show assoc '*) f=assocs;; *'show qos '*) f=qos;; *'show cluster'*) f=clusters;;",
+                "*'show assoc '*) f=assocs;; *'show qos '*) f=qos;; *'show cluster'*) f=clusters;; *'show account '*) f=accounts;; \
+                 *'show user '*) f=users;; *'show config') f=database;;",
             ),
             (
                 "sprio",

@@ -32,11 +32,21 @@ trait View {
     fn csv(&self) -> Sheet;
 }
 
+/// What is around each page.
+#[derive(Clone, Debug, Default)]
+pub struct Around<'a> {
+    /// Why there is no newer picture.
+    pub trouble: Option<&'a str>,
+    /// The token of the forms of a session; `None`: nobody signed in.
+    pub form_token: Option<String>,
+}
+
 /// A picture and who looks at it.
 #[derive(Clone, Copy, Debug)]
 struct Seen<'a> {
     picture: &'a Picture,
     viewer: &'a Viewer,
+    around: &'a Around<'a>,
 }
 
 /// The answer to a question.
@@ -46,11 +56,16 @@ struct Seen<'a> {
 pub fn answer(
     picture: &Picture,
     viewer: &Viewer,
+    around: &Around<'_>,
     question: &Question,
     _query: &str,
     form: Form,
 ) -> Result<Response<Body>, Refusal> {
-    let seen = Seen { picture, viewer };
+    let seen = Seen {
+        picture,
+        viewer,
+        around,
+    };
     match question {
         Question::Me => seen.written(question, form, &me::Me::of(seen)?),
         Question::Job(name) => seen.written(question, form, &job::Job::of(seen, *name)?),
@@ -103,12 +118,21 @@ impl<'a> Seen<'a> {
                     span data-name="picture_age_secs" data-value=(age) { (since(age)) }
                     ". Shown to " (self.viewer.user) "."
                 }
+                @if let Some(why) = self.around.trouble {
+                    p class="old" { "Slurm was asked since, and gave no new picture: " (why) ". This is the last one." }
+                }
                 (view.html())
             }
             footer {
                 p {
                     "The same as " a href=(format!("/api/v1{path}")) { "JSON" } " and "
                     a href=(format!("{path}.csv")) { "CSV" } "."
+                }
+                @if let Some(token) = &self.around.form_token {
+                    form method="post" action="/logout" {
+                        input type="hidden" name="token" value=(token);
+                        button type="submit" { "Sign out" }
+                    }
                 }
                 @for note in &picture.notes { p { (note) } }
                 p { "fairtree " (env!("CARGO_PKG_VERSION")) }

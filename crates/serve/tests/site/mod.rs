@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
-use fairtree_serve::app::{Shared, app};
+use fairtree_serve::app::{Access, Shared, app};
 use fairtree_serve::picture::Picture;
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -48,7 +48,7 @@ impl Site {
     /// The capture in a folder.
     pub fn of(folder: &Path, user: &str) -> Site {
         let picture = Picture::read(folder).expect("a capture");
-        let shared = Arc::new(Shared::new(picture, user));
+        let shared = Arc::new(Shared::new(Some(picture), Access::As(user.to_owned())));
         let app = app(shared.clone());
         Site { shared, app }
     }
@@ -104,7 +104,7 @@ impl Site {
 
     /// The number of a job that waits.
     pub fn any_waiting_job(&self) -> u32 {
-        let picture = self.shared.picture();
+        let picture = self.shared.picture().expect("a picture");
         let job = picture.cluster.pending().next().map(|job| job.job.id);
         job.expect("a job waits")
     }
@@ -118,4 +118,49 @@ pub fn numbers(page: &str, name: &str) -> Vec<f64> {
     values
         .map(|value| value.parse().expect("a number"))
         .collect()
+}
+
+/// Answers about rights that lie beside the recorded capture.
+const RIGHTS: [&str; 3] = ["accounts.txt", "users.txt", "database.txt"];
+
+impl Site {
+    /// The recorded capture of 22.05.8 with the answers about rights, and with texts replaced: file
+    /// (`*`: all), what, by what.
+    pub fn changed(user: &str, changes: &[(&str, &str, &str)]) -> Site {
+        let folder = tempfile::tempdir().expect("a folder");
+        copy(folder.path(), changes);
+        Site::of(folder.path(), user)
+    }
+}
+
+/// Copies the recorded capture of 22.05.8 with changes.
+pub fn copy(to: &Path, changes: &[(&str, &str, &str)]) {
+    let from = checkout().join("tests/captures/cluster");
+    for entry in std::fs::read_dir(from).expect("a capture") {
+        let path = entry.expect("an entry").path();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("a name");
+        let mut text = std::fs::read_to_string(&path).expect("text");
+        if name == "manifest.json" {
+            let mut manifest: Value = serde_json::from_str(&text).expect("JSON");
+            let answers = manifest["answers"].as_array_mut().expect("answers");
+            for file in RIGHTS {
+                answers.push(
+                    serde_json::json!({"command": [], "file": file, "secs": 0.1, "error": null}),
+                );
+            }
+            text = manifest.to_string();
+        }
+        for (file, before, after) in changes {
+            if *file == name {
+                assert!(text.contains(before), "{file}: {before}");
+            }
+            if *file == name || (*file == "*" && name != "manifest.json") {
+                text = text.replace(before, after);
+            }
+        }
+        std::fs::write(to.join(name), text).expect("written");
+    }
 }

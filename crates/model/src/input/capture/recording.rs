@@ -60,7 +60,7 @@ impl Recording {
             making,
             there: BTreeSet::new(),
         };
-        let gathered = gather(&mut files, &Source::ALL, limit)?;
+        let gathered = gather(&mut files, &Source::KEPT, limit)?;
         let Gathered {
             manifest,
             missing,
@@ -81,7 +81,7 @@ impl Recording {
     pub fn anonymise(&mut self, pseudonyms: &mut Pseudonyms) -> Result<(), InputError> {
         let names = self.files.names()?;
         // In a fixed order, so that numbers do not depend on chance.
-        for source in Source::ALL {
+        for source in Source::KEPT {
             if self.files.there.contains(&source) {
                 let written = self
                     .files

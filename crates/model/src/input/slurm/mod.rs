@@ -5,6 +5,7 @@
 //! | [`assoc`] | `sacctmgr -P show assoc` |
 //! | [`dump`] | the file that `sacctmgr dump` writes |
 //! | [`qos`] | `sacctmgr -P show qos` |
+//! | [`rights`] | `sacctmgr show account withcoord`, `show user`, `show config` |
 //! | [`partition`] | `scontrol -o show partition` |
 //! | [`node`] | `scontrol -o show node` |
 //! | [`job`] | `scontrol -o show job`, with names from `squeue` |
@@ -40,6 +41,7 @@ pub mod partition;
 pub mod plugin;
 pub mod pseudonym;
 pub mod qos;
+pub mod rights;
 pub mod snapshot;
 pub(in crate::input) mod stamp;
 mod stamped_record;

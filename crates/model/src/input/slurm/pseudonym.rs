@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::job::{self, Names, read_names};
 use super::record::{Record, no_end, records};
+use super::rights;
 use super::snapshot::{Answer, Answers, Source};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
@@ -75,7 +76,7 @@ impl Pseudonyms {
         let names = names.map_or_else(Names::new, |answer| read_names(&answer.text));
         let mut changed = Answers::new();
         // In a fixed order, so that numbers do not depend on chance.
-        for source in Source::ALL {
+        for source in Source::KEPT {
             let Some(answer) = answers.get(&source) else {
                 continue;
             };
@@ -114,6 +115,9 @@ impl Pseudonyms {
             Source::Partitions => selected(&mut input, "PartitionName", &PARTITION),
             Source::Nodes => selected(&mut input, "NodeName", &NODE),
             Source::Config => settings(input, out).map_err(failed),
+            Source::Coordinators => self.coordinators(name, input, out, left),
+            Source::Users => self.admin_levels(name, input, out, left),
+            Source::Database => rights_settings(input, out).map_err(failed),
             Source::Qos => io::copy(&mut input, out).map(drop).map_err(failed),
             Source::Names => self.names(names, out).map_err(failed),
             Source::Shares | Source::Priorities | Source::Assocs => {
@@ -124,6 +128,47 @@ impl Pseudonyms {
                 out.write_all(line.as_bytes()).map_err(failed)
             }),
         }
+    }
+
+    /// Coordinators of accounts.
+    fn coordinators(
+        &mut self,
+        file: &str,
+        mut input: impl BufRead,
+        out: &mut impl Write,
+        left: &mut LeftOut,
+    ) -> Result<(), InputError> {
+        let failed = |error| InputError::new(file, error);
+        let mut text = String::new();
+        input.read_to_string(&mut text).map_err(failed)?;
+        let mut made = "Account|Coord Accounts\n".to_owned();
+        for row in rights::coordinators(file, &text, left)? {
+            let users: Vec<String> = row.users.iter().map(|user| self.user(user)).collect();
+            made.push_str(&format!(
+                "{}|{}\n",
+                self.account(&row.account),
+                users.join(",")
+            ));
+        }
+        out.write_all(made.as_bytes()).map_err(failed)
+    }
+
+    /// Levels of users.
+    fn admin_levels(
+        &mut self,
+        file: &str,
+        mut input: impl BufRead,
+        out: &mut impl Write,
+        left: &mut LeftOut,
+    ) -> Result<(), InputError> {
+        let failed = |error| InputError::new(file, error);
+        let mut text = String::new();
+        input.read_to_string(&mut text).map_err(failed)?;
+        let mut made = "User|Admin\n".to_owned();
+        for (user, level) in rights::admin_levels(file, &text, left)? {
+            made.push_str(&format!("{}|{}\n", self.user(&user), level.name()));
+        }
+        out.write_all(made.as_bytes()).map_err(failed)
     }
 
     /// A table with `|`: the columns that hold names, whatever else. A row that does not fit the
@@ -252,6 +297,18 @@ fn selected(
         out.push('\n');
     }
     Ok(out)
+}
+
+/// The settings of slurmdbd about who may see and change what.
+fn rights_settings(input: impl BufRead, out: &mut impl Write) -> io::Result<()> {
+    for line in input.lines() {
+        let line = line?;
+        let key = line.split('=').next().unwrap_or("").trim();
+        if ["DisableCoordDBD", "PrivateData"].contains(&key) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
 }
 
 /// The settings about priorities, and those that give the moment and the release.

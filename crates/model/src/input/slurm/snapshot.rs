@@ -12,7 +12,7 @@ use super::job::JobRow;
 use super::node::Nodes;
 use super::partition::PartitionRow;
 use super::qos::QosRow;
-use super::{assoc, config, job, merged_flags, node, partition, qos};
+use super::{assoc, config, job, merged_flags, node, partition, qos, rights};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::sprio::{self, Queue};
@@ -39,6 +39,12 @@ pub enum Source {
     Assocs,
     /// `sacctmgr show qos`
     Qos,
+    /// `sacctmgr show account withcoord`: who coordinates which account
+    Coordinators,
+    /// `sacctmgr show user`: who is an operator or administrator
+    Users,
+    /// `sacctmgr show config`: the settings of slurmdbd
+    Database,
 }
 
 impl Source {
@@ -47,6 +53,22 @@ impl Source {
         Source::Config,
         Source::Assocs,
         Source::Qos,
+        Source::Partitions,
+        Source::Nodes,
+        Source::Names,
+        Source::Jobs,
+        Source::Priorities,
+        Source::Shares,
+    ];
+
+    /// The sources that a capture keeps: also who may see and change what, which no snapshot needs.
+    pub const KEPT: [Source; 12] = [
+        Source::Config,
+        Source::Assocs,
+        Source::Qos,
+        Source::Coordinators,
+        Source::Users,
+        Source::Database,
         Source::Partitions,
         Source::Nodes,
         Source::Names,
@@ -92,6 +114,16 @@ impl Source {
                 "qos",
                 "format=Name,Priority,UsageFactor",
             ],
+            Source::Coordinators => &[
+                "sacctmgr",
+                "-P",
+                "show",
+                "account",
+                "withcoord",
+                "format=Account,Coordinators",
+            ],
+            Source::Users => &["sacctmgr", "-P", "show", "user", "format=User,AdminLevel"],
+            Source::Database => &["sacctmgr", "show", "config"],
         }
     }
 
@@ -116,6 +148,9 @@ impl Source {
             Source::Nodes => "nodes.txt",
             Source::Assocs => "assocs.txt",
             Source::Qos => "qos.txt",
+            Source::Coordinators => "accounts.txt",
+            Source::Users => "users.txt",
+            Source::Database => "database.txt",
         }
     }
 
@@ -133,7 +168,10 @@ impl Source {
 
     /// Returns true if a snapshot can do without: slurmdbd may be down, or not be used.
     pub const fn optional(self) -> bool {
-        matches!(self, Source::Assocs | Source::Qos)
+        matches!(
+            self,
+            Source::Assocs | Source::Qos | Source::Coordinators | Source::Users | Source::Database
+        )
     }
 }
 
@@ -168,6 +206,10 @@ pub fn validate(source: Source, answer: &Answer, names: &job::Names) -> Result<(
         // The cluster is known only beside the settings; any will do here.
         Source::Assocs => assoc::read(name, text, Some(""), left).map(drop),
         Source::Qos => qos::read(name, text, left).map(drop),
+        Source::Coordinators => rights::coordinators(name, text, left).map(drop),
+        Source::Users => rights::admin_levels(name, text, left).map(drop),
+        // Lines that are not known count as not said.
+        Source::Database => Ok(()),
     }
 }
 

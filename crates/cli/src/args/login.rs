@@ -1,0 +1,31 @@
+//! The arguments of `fairtree login`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `fairtree login`.
+#[derive(Debug, Args)]
+#[command(after_help = LOGIN_EXAMPLES)]
+pub struct LoginArgs {
+    /// The address of the service; otherwise FAIRTREE_SERVE, or url in the file of settings
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The file of settings that names the address
+    #[arg(long, value_name = "FILE", default_value = "/etc/fairtree/serve.toml")]
+    pub config: PathBuf,
+    /// Socket of munged, where it is not the usual one
+    #[arg(long, value_name = "SOCKET")]
+    pub munge_socket: Option<PathBuf>,
+}
+
+pub(super) const LOGIN_ABOUT: &str = "\
+Print a link that signs you in to the pages of this site, once and within 60 seconds.
+
+munge proves who you are: the link carries a credential that the service decodes. Open the link yourself: whoever opens \
+it first is signed in as you.";
+
+const LOGIN_EXAMPLES: &str = "\
+Examples:
+  fairtree login
+  fairtree login --url https://fairtree.example.org";
