@@ -222,7 +222,7 @@ fn to(path: &'static str, set_cookie: Option<String>) -> Response<Body> {
     answer
 }
 
-/// `ok` where a picture is there and the last capture succeeded.
+/// `ok` where a picture exists and the last capture succeeded.
 async fn health(State(shared): State<Arc<Shared>>) -> Response<Body> {
     let (status, text) = match (shared.picture(), shared.trouble()) {
         (Some(_), None) => (StatusCode::OK, "ok\n".to_owned()),

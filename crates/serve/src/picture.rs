@@ -55,7 +55,7 @@ pub struct Picture {
     pub report: ShareReport,
     /// Priorities, a row per way to run a job.
     pub priorities: PrioReport,
-    /// Recomputed numbers against printed ones; else the reason why there are none.
+    /// Recomputed numbers against printed ones; else the reason why that failed.
     pub numbers: Result<Numbers, String>,
     /// The queue.
     pub line: WaitingLine,

@@ -202,7 +202,7 @@ mod tests {
             let why = Settings::parse(text).unwrap_err();
             assert!(why.contains(said), "{text}: {why}");
         }
-        let behind = "listen = \"0.0.0.0:80\"\ntls_proxy = true";
-        assert!(Settings::parse(behind).is_ok());
+        let proxied = "listen = \"0.0.0.0:80\"\ntls_proxy = true";
+        assert!(Settings::parse(proxied).is_ok());
     }
 }

@@ -24,7 +24,7 @@ fn private(value: &str, user: &str) -> Site {
     )
 }
 
-/// Which of some paths are there.
+/// Paths that exist for this reader.
 fn visible(site: &Site, paths: &[String]) -> Vec<bool> {
     let found = |path: &String| match site.get(path).status {
         StatusCode::OK => true,

@@ -35,7 +35,7 @@ pub struct Answer {
 impl Answer {
     pub fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name).map(|value| value.to_str());
-        value.expect("the header is there").expect("it is text")
+        value.expect("the header exists").expect("it is text")
     }
 }
 
@@ -86,7 +86,7 @@ impl Site {
         })
     }
 
-    /// A page that is there.
+    /// A page that exists.
     pub fn page(&self, path: &str) -> String {
         let answer = self.get(path);
         assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text);
@@ -94,7 +94,7 @@ impl Site {
         answer.text
     }
 
-    /// A document that is there.
+    /// A document that exists.
     pub fn json(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text);
