@@ -23,7 +23,7 @@ use crate::wait;
 /// Arguments for a second run of this program; the release follows.
 const HOLD: [&str; 2] = ["cluster", "hold"];
 
-/// Holds a cluster until a signal comes, if this program's arguments are [`HOLD`].
+/// Holds a cluster until a signal comes, if this program's arguments are `HOLD`.
 pub fn hold_of_arguments() -> Option<Result<()>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (words, release) = arguments.split_at_checked(HOLD.len())?;

@@ -105,7 +105,7 @@ impl Host {
     }
 
     /// Adds the settings under which the plugin under test keeps a promise; `same` is the setting
-    /// for [`Promise::Same`].
+    /// for `Promise::Same`.
     pub fn promising(self, promise: Promise, same: &str) -> Host {
         match promise {
             Promise::Same => self.with("--conf", same),
