@@ -38,7 +38,12 @@ UNITS = fairtree-capture fairtree-ledger@
 UNIT_FILES = $(foreach unit,$(UNITS),$(DESTDIR)$(UNITDIR)/$(unit).service $(DESTDIR)$(UNITDIR)/$(unit).timer)
 FISH_COMPLETION = $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/fairtree.fish
 
-.PHONY: install install-lib install-command uninstall
+SERVE_MAN = $(DESTDIR)$(MANDIR)/man1/fairtree-serve.1
+SERVE_UNIT = $(DESTDIR)$(UNITDIR)/fairtree-serve.service
+SERVE_USER = $(DESTDIR)$(PREFIX)/lib/sysusers.d/fairtree-serve.conf
+SYSCONFDIR ?= /etc
+
+.PHONY: install install-lib install-command install-serve uninstall
 
 install: install-lib install-command ## install library, header and command (PREFIX=, DESTDIR=)
 
@@ -76,8 +81,21 @@ install-command: ## install only the command, its manual pages, completions and 
 	    $(INSTALL) -m 644 packaging/$$unit.timer $(DESTDIR)$(UNITDIR)/ || exit 1; \
 	done
 
+# Settings that are already there stay.
+install-serve: ## install only the service, its manual page, unit, user and settings
+	$(CARGO) build --package fairtree-serve $(CARGO_ARGS)/bin
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(dir $(SERVE_MAN)) $(dir $(SERVE_UNIT)) $(dir $(SERVE_USER)) \
+	    $(DESTDIR)$(SYSCONFDIR)/fairtree
+	$(INSTALL) -m 755 $(BIN_BUILT)/fairtree-serve $(DESTDIR)$(BINDIR)/fairtree-serve
+	$(BIN_BUILT)/fairtree-serve --man > $(SERVE_MAN)
+	sed -e 's|@BINDIR@|$(BINDIR)|' packaging/fairtree-serve.service.in > $(SERVE_UNIT)
+	chmod 644 $(SERVE_MAN) $(SERVE_UNIT)
+	$(INSTALL) -m 644 packaging/fairtree-serve.sysusers $(SERVE_USER)
+	[ -e $(DESTDIR)$(SYSCONFDIR)/fairtree/serve.toml ] || \
+	    $(INSTALL) -m 644 packaging/serve.toml $(DESTDIR)$(SYSCONFDIR)/fairtree/serve.toml
+
 uninstall: ## remove what `make install` put there, given the same variables
 	rm -f $(SHARED) $(SHARED).* $(DESTDIR)$(LIBDIR)/libfairtree.a $(PKGCONFIG) $(HEADER) \
 	    $(DESTDIR)$(BINDIR)/fairtree $(DESTDIR)$(MANDIR)/man1/fairtree.1 \
 	    $(DESTDIR)$(MANDIR)/man1/fairtree-*.1 $(BASH_COMPLETION) $(ZSH_COMPLETION) \
-	    $(FISH_COMPLETION) $(UNIT_FILES)
+	    $(FISH_COMPLETION) $(UNIT_FILES) $(DESTDIR)$(BINDIR)/fairtree-serve $(SERVE_UNIT) $(SERVE_USER)

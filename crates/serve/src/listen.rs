@@ -62,6 +62,10 @@ pub async fn listen(places: Listen, shared: Arc<Shared>) -> Result<(), StartErro
         tokio::spawn(proxy(listener, uids, app, connections));
     }
     let _ = out.flush();
+    // Does nothing without systemd.
+    if let Err(error) = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]) {
+        eprintln!("fairtree-serve: warning: NOTIFY_SOCKET: {error}");
+    }
     let refused = |error| StartError::System("signals".to_owned(), error);
     let mut terminate = signal(SignalKind::terminate()).map_err(refused)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(refused)?;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::app::{Access, Shared};
 use crate::listen::{Listen, listen};
@@ -33,6 +33,9 @@ pub struct Options {
     /// Check the file of settings and end
     #[arg(long, conflicts_with = "from")]
     pub check: bool,
+    /// Print the manual page
+    #[arg(long, hide = true)]
+    pub man: bool,
 }
 
 /// Reason why the service does not start.
@@ -54,6 +57,11 @@ pub enum StartError {
 /// # Errors
 /// [`StartError`].
 pub fn run(options: Options) -> Result<(), StartError> {
+    if options.man {
+        let page = clap_mangen::Man::new(Options::command());
+        let printed = page.render(&mut std::io::stdout());
+        return printed.map_err(|error| StartError::System("standard output".to_owned(), error));
+    }
     let (shared, places, capture) = match (&options.from, options.user) {
         (Some(from), Some(user)) => {
             let address = options.listen;

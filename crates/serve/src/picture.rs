@@ -120,7 +120,7 @@ struct Rights {
 }
 
 impl Rights {
-    /// What a capture says of them: root and SlurmUser always, others only where slurmdbd answered.
+    /// The rights that a capture names: root and SlurmUser always, others only where slurmdbd answered.
     fn read(stored: &Stored, cluster: &Cluster, config: &str) -> Result<Rights, InputError> {
         let mut left = LeftOut::default();
         let answer = |source| stored.answers.get(&source);

@@ -63,7 +63,7 @@ impl Default for Settings {
 impl Default for Capture {
     fn default() -> Capture {
         Capture {
-            folder: PathBuf::from("/var/lib/fairtree/captures"),
+            folder: PathBuf::from("/var/lib/fairtree-serve/captures"),
             every_secs: 300,
             time_limit_secs: 60,
             keep: 288,

@@ -1,4 +1,4 @@
-//! What each kind of person sees under each value of `PrivateData`. Expected: slurm.conf(5), and
+//! Pages and numbers that each kind of person sees under each value of `PrivateData`. Expected: slurm.conf(5), and
 //! `assoc_mgr_get_shares` and `_hide_job_user_rec` of Slurm 22.05, read.
 
 mod site;

@@ -106,7 +106,7 @@ fn comings_and_goings(release: &Release, progress: &Progress) -> Result<()> {
         sandbox.run(&format!("dpkg --install {}", names.join(" ")))
     };
     let plugin = format!("slurm-wlm-fairtree-plugin-{release}");
-    let names = format!("fairtree libfairtree-dev libfairtree0 {plugin}");
+    let names = format!("fairtree fairtree-serve libfairtree-dev libfairtree0 {plugin}");
 
     install(&old)?;
     let conf = slurm_conf(release);
@@ -131,12 +131,13 @@ fn comings_and_goings(release: &Release, progress: &Progress) -> Result<()> {
 
     // Files that timers have made are removed by a purge, and not before.
     sandbox.run("mkdir -p /var/lib/fairtree/captures && touch /var/lib/fairtree/captures/one")?;
+    sandbox.run("mkdir -p /var/lib/fairtree-serve && touch /var/lib/fairtree-serve/one")?;
     sandbox.run(
         "mkdir -p /etc/systemd/system/timers.target.wants && ln -s \
          /usr/lib/systemd/system/fairtree-capture.timer /etc/systemd/system/timers.target.wants/",
     )?;
     sandbox.run(&format!("dpkg --remove {names}"))?;
-    sandbox.run("test -f /var/lib/fairtree/captures/one")?;
+    sandbox.run("test -f /var/lib/fairtree/captures/one && test -f /var/lib/fairtree-serve/one")?;
     sandbox.run(&format!("dpkg --purge {names}"))?;
     let left = sandbox.changes(&OURS)?;
     ensure!(left.is_empty(), "purging leaves {left:?}");
@@ -165,13 +166,16 @@ fn works(sandbox: &Sandbox, release: &Release) -> Result<()> {
         "ldconfig: no library"
     );
     let listed = sandbox.run(&format!(
-        "dpkg --listfiles fairtree libfairtree-dev libfairtree0 slurm-wlm-fairtree-plugin-{release}"
+        "dpkg --listfiles fairtree fairtree-serve libfairtree-dev libfairtree0 slurm-wlm-fairtree-plugin-{release}"
     ))?;
     for file in [
         "/usr/share/man/man1/fairtree-doctor.1.gz",
         "/usr/share/bash-completion/completions/fairtree",
         "/fairtree-capture.timer",
         "/fairtree-ledger@.timer",
+        "/usr/bin/fairtree-serve",
+        "/fairtree-serve.service",
+        "/etc/fairtree/serve.toml",
         "/usr/include/fairtree.h",
         "/pkgconfig/fairtree.pc",
         "/priority_fairtree.so",

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::release::Release;
 use crate::{plugin, project};
 
-/// Builds `fairtree`, `libfairtree0` and `libfairtree-dev`.
+/// Builds `fairtree`, `fairtree-serve`, `libfairtree0` and `libfairtree-dev`.
 pub(super) fn command(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> {
     progress.step("building command and library, and their Debian packages");
     let abi = abi()?;
@@ -175,7 +175,14 @@ fn crates() -> Result<String> {
     let mut cargo = cargo_in_checkout();
     // Macros run while it is compiled.
     let edges = "normal,no-proc-macro";
-    cargo.args(["tree", "--package", "fairtree-cli", "--edges", edges]);
+    cargo.args([
+        "tree",
+        "--package",
+        "fairtree-cli",
+        "--package",
+        "fairtree-serve",
+    ]);
+    cargo.args(["--edges", edges]);
     cargo.args(["--prefix", "none", "--locked", "--format", "{p} {l}"]);
     let listed = checked(&mut cargo)?;
     let foreign = listed
@@ -183,7 +190,9 @@ fn crates() -> Result<String> {
         // The project's own crates have a folder, and repeated crates end with an asterisk.
         .filter(|line| !line.contains("(/") && !line.ends_with("(*)"));
     let names: BTreeSet<&str> = foreign.map(str::trim).collect();
-    let mut text = String::from("Crates in the command fairtree, with their licenses:\n\n");
+    let mut text = String::from(
+        "Crates in the command fairtree and in fairtree-serve, with their licenses:\n\n",
+    );
     for name in names.into_iter().filter(|name| !name.is_empty()) {
         text.push_str(name);
         text.push('\n');

@@ -2,8 +2,8 @@
 //!
 //! | file | packages |
 //! |---|---|
-//! | `deb.rs` | `fairtree`, `libfairtree0`, `libfairtree-dev`, `slurm-wlm-fairtree-plugin-22.05.8` |
-//! | `rpm.rs` | `fairtree`, `libfairtree`, `libfairtree-devel` |
+//! | `deb.rs` | `fairtree`, `fairtree-serve`, `libfairtree0`, `libfairtree-dev`, `slurm-wlm-fairtree-plugin-22.05.8` |
+//! | `rpm.rs` | `fairtree`, `fairtree-serve`, `libfairtree`, `libfairtree-devel` |
 //! | `sandbox.rs`, `check.rs` | tests: results of installing, upgrading, removing and purging |
 
 pub mod check;

@@ -16,8 +16,9 @@ use crate::project;
 const TOOL: &str = "0.21.0";
 
 /// The packages; the first has no variant.
-const PACKAGES: [(&str, Option<&str>); 3] = [
+const PACKAGES: [(&str, Option<&str>); 4] = [
     ("fairtree", None),
+    ("fairtree-serve", Some("serve")),
     ("libfairtree", Some("lib")),
     ("libfairtree-devel", Some("devel")),
 ];
@@ -62,7 +63,7 @@ fn install(profile: &str, stage: &std::path::Path) -> Result<()> {
     let root = project::root();
     let mut make = Command::new("make");
     make.current_dir(&root)
-        .args(["-f", "packaging/install.mk", "install"])
+        .args(["-f", "packaging/install.mk", "install", "install-serve"])
         .args(["PREFIX=/usr", "LIBDIR=/usr/lib64"])
         .arg(format!("PROFILE={profile}"))
         .arg(format!("DESTDIR={}", stage.display()))
@@ -76,6 +77,7 @@ fn install(profile: &str, stage: &std::path::Path) -> Result<()> {
     let library = stage.join("usr/lib64");
     for program in [
         stage.join("usr/bin/fairtree"),
+        stage.join("usr/bin/fairtree-serve"),
         library.join("libfairtree.so.0"),
     ] {
         checked(Command::new("strip").arg("--strip-unneeded").arg(&program))?;

@@ -24,7 +24,7 @@ pub(super) struct Job<'a> {
     row: Option<&'a JobRow>,
     explained: Option<Of>,
     waiting: Option<Waiting<'a>>,
-    /// What would put it before the job right ahead.
+    /// Changes that would put it before the job right ahead.
     help: Option<Vec<Remedy>>,
 }
 
@@ -52,7 +52,7 @@ struct Document<'a> {
     explanation: Option<Explanation<'a>>,
     state: &'a str,
     waiting: Option<&'a Waiting<'a>>,
-    /// What would put it before the job right ahead.
+    /// Changes that would put it before the job right ahead.
     help: Option<&'a [Remedy]>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Seen<'a> {
         Ok(Some(explained))
     }
 
-    /// What would put a job before the one right ahead of it in its first partition, as far as the
+    /// Changes that would put a job before the one right ahead of it in its first partition, as far as the
     /// reader may know what that is about.
     fn help(self, job: &ClusterJob) -> Option<Vec<Remedy>> {
         let (picture, line) = (self.picture, &self.picture.line);

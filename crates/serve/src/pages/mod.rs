@@ -32,7 +32,7 @@ trait View {
     fn csv(&self) -> Sheet;
 }
 
-/// What is around each page.
+/// Parts around each page.
 #[derive(Clone, Debug, Default)]
 pub struct Around<'a> {
     /// Why there is no newer picture.
