@@ -1,6 +1,6 @@
 //! Uses in whole units, stored in 64 bits where these are enough.
 
-use super::columns::Sparse;
+use super::sparse::Sparse;
 
 /// A use: 64 bits if all uses that can occur in an order fit, else 128. An interleaved order of a
 /// million jobs takes 5 % more time if 128 bits are always used, each rounded ratio costs a

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::columns::{JobColumns, Stamp, stamp, within};
 use super::forest::{Child, Forest};
-use super::line::{Neighbours, Placed};
 use super::ratio::Ratio;
-use super::rows::Job;
+use super::rows::{Job, Neighbours, Placed};
 use super::tier::{Point, Tier};
 
 /// The jobs of an order, after single jobs have entered and left.

@@ -9,25 +9,9 @@ use super::forest::Forest;
 use super::guests::{Floor, Guests};
 use super::integers::{MAX_NUMBER, between, renumber_free};
 use super::merge::interleaved;
-use super::rows::{Job, Level, OrderError};
+use super::rows::{Job, Level, Neighbours, OrderError, Placed};
 use super::tier::Tier;
 use super::walk::Walk;
-
-/// A job in a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// The job. In an order by present ratios its expected use is 0.
-    pub job: Job,
-    /// Its number; larger comes first. 0: it has none yet.
-    pub number: u32,
-}
-
-/// Numbers of the jobs before and after a place; `None` if there is no job on that side.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Neighbours {
-    pub(super) above: Option<u32>,
-    pub(super) below: Option<u32>,
-}
 
 /// Jobs in the order of [`super::interleaved`] or [`super::strict`]; single jobs may enter and
 /// leave.

@@ -6,9 +6,8 @@
 use std::sync::Arc;
 
 use super::forest::{Child, Forest};
-use super::line::{Neighbours, Placed};
 use super::ratio::Ratio;
-use super::rows::Job;
+use super::rows::{Job, Neighbours, Placed};
 
 /// Jobs in their order, to which single jobs are added.
 #[derive(Clone, Debug)]
