@@ -1,6 +1,8 @@
 //! `make install`: a C program finds library and header through pkg-config, shared and static; the
 //! command is installed with manual page and completions; and `make uninstall` leaves nothing.
 
+#![cfg(feature = "capi")]
+
 mod capi_common;
 #[path = "common/console.rs"]
 mod console;

@@ -7,6 +7,8 @@
 //! field with its type, offset and size. `UPDATE_ABI=1 cargo test --test capi_stable` records
 //! today's version if it has no record yet; a record never changes.
 
+#![cfg(feature = "capi")]
+
 mod capi_common;
 
 use std::fmt::Write as _;

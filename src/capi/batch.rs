@@ -171,7 +171,7 @@ impl<'a> Batch<'a> {
     /// The jobs with the associations that they run under, checked before.
     pub(super) fn queue(&self, tree: &TreeModel) -> Vec<Job> {
         let job = |number: usize| Job {
-            assoc: tree.tree.index_of(self.jobs[number].assoc),
+            assoc: tree.tree().index_of(self.jobs[number].assoc),
             ..self.job(number)
         };
         (0..self.len()).map(job).collect()

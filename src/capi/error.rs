@@ -6,6 +6,7 @@ use std::fmt::Display;
 
 use crate::tree::TreeError;
 use crate::usage::UsageError;
+use crate::usage::window::WindowError;
 
 use super::guard;
 
@@ -282,6 +283,24 @@ impl From<UsageError> for Failure {
             UsageError::NotANumber { .. } => FT_ERR_USAGE,
             UsageError::Length { .. } => FT_ERR_LENGTH,
             UsageError::Window(error) => return error.into(),
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
+impl From<WindowError> for Failure {
+    fn from(error: WindowError) -> Failure {
+        let status = match error {
+            WindowError::Overlap { .. } | WindowError::OtherLeaf { .. } => FT_ERR_RUN,
+            WindowError::Time { .. }
+            | WindowError::Reversed { .. }
+            | WindowError::Future { .. } => FT_ERR_TIME,
+            WindowError::NotKept { .. } | WindowError::Coarsen { .. } => FT_ERR_MODEL,
+            WindowError::Resolution { .. }
+            | WindowError::Length { .. }
+            | WindowError::DateCount { .. } => FT_ERR_CONFIG,
+            WindowError::TresName { .. } | WindowError::TresCount { .. } => FT_ERR_RANGE,
+            _ => FT_ERR_USAGE,
         };
         Failure::new(status, error.to_string())
     }

@@ -74,7 +74,7 @@ unsafe impl Plain for ComparisonRow {}
 
 fn user(model: &TreeModel, id: u32, argument: &str) -> Result<AssocIndex, Failure> {
     let index = model.index_of(id, argument)?;
-    if model.tree.rows()[index.get()].kind == AssocKind::User {
+    if model.tree().rows()[index.get()].kind == AssocKind::User {
         return Ok(index);
     }
     Err(Failure::new(
@@ -87,7 +87,7 @@ fn user(model: &TreeModel, id: u32, argument: &str) -> Result<AssocIndex, Failur
 fn path(model: &TreeModel, index: AssocIndex) -> (Vec<AssocIndex>, AssocIndex) {
     let mut path = vec![index];
     let mut top = index;
-    while let Some(parent) = model.tree.fs_parent(top) {
+    while let Some(parent) = model.tree().fs_parent(top) {
         path.push(parent);
         top = parent;
     }
@@ -135,7 +135,7 @@ fn compare(model: &TreeModel, a: AssocIndex, b: AssocIndex) -> Result<Comparison
             Some(Ordering::Equal) | None => 0,
         },
         basis: basis as u32,
-        common: model.tree.rows()[common.get()].id,
+        common: model.tree().rows()[common.get()].id,
         depth: u32::try_from(depth).unwrap_or(u32::MAX),
         a: side(model, side_a, a)?,
         b: side(model, side_b, b)?,
@@ -144,7 +144,7 @@ fn compare(model: &TreeModel, a: AssocIndex, b: AssocIndex) -> Result<Comparison
 
 fn side(model: &TreeModel, at: AssocIndex, user: AssocIndex) -> Result<SideRow, Failure> {
     let rows = &model.factors()?.rows;
-    let (assoc, row) = (&model.tree.rows()[at.get()], &rows[at.get()]);
+    let (assoc, row) = (&model.tree().rows()[at.get()], &rows[at.get()]);
     let AssocRow {
         id,
         raw_shares,
@@ -155,7 +155,7 @@ fn side(model: &TreeModel, at: AssocIndex, user: AssocIndex) -> Result<SideRow, 
         id,
         kind,
         raw_shares,
-        user: model.tree.rows()[user.get()].id,
+        user: model.tree().rows()[user.get()].id,
         norm_shares: row.norm_shares,
         raw_usage: row.raw_usage.to_f64(),
         effective_usage: row.effective_usage.to_f64(),
@@ -198,11 +198,11 @@ fn told(model: &TreeModel, comparison: &ComparisonRow) -> String {
 
 fn side_told(model: &TreeModel, comparison: &ComparisonRow, side: &SideRow) -> String {
     let what = match model.index_of(side.id, "id") {
-        Ok(at) if model.tree.rows()[at.get()].kind == AssocKind::Account => "account",
+        Ok(at) if model.tree().rows()[at.get()].kind == AssocKind::Account => "account",
         _ => "user",
     };
     let shares = match model.index_of(side.id, "id") {
-        Ok(at) if model.tree.rows()[at.get()].shares == Shares::Parent => "parent".to_owned(),
+        Ok(at) if model.tree().rows()[at.get()].shares == Shares::Parent => "parent".to_owned(),
         _ => side.raw_shares.to_string(),
     };
     let mut text = format!(

@@ -123,12 +123,12 @@ pub(super) fn entitlement(config: &Config, model: &TreeModel) -> Result<Entitlem
         let id = row.account.parse().unwrap_or(FT_NONE);
         let at = match row.minutes {
             Some(_) => Some(model.index_of(id, "accounts")?),
-            None => model.tree.index_of(id),
+            None => model.tree().index_of(id),
         };
         rows.push((row, at));
     }
-    config.check_minutes(&model.tree, |id| model.tree.index_of(id.parse().ok()?))?;
-    Ok(Entitlement::of_policy(config.usage(), &model.tree, rows))
+    config.check_minutes(model.tree(), |id| model.tree().index_of(id.parse().ok()?))?;
+    Ok(Entitlement::of_policy(config.usage(), model.tree(), rows))
 }
 
 /// Reads the results of the last computation for one association.
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn ft_fairshare_get(
         let out = OutArray::rows(row, 1, row_size, "row")?;
         let position = model.index_of(id, "id")?.get();
         let factors = model.factors()?;
-        let found = FairshareRow::new(&model.tree.rows()[position], &factors.rows[position]);
+        let found = FairshareRow::new(&model.tree().rows()[position], &factors.rows[position]);
         // SAFETY: the caller passes a writable row.
         unsafe { out.write([found]) };
         Ok(())
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn ft_fairshare_rows(
         let out = OutArray::rows(rows, rows_len, row_size, "rows")?;
         let factors = model.factors()?;
         out.expect_len(factors.rows.len(), "associations", "rows")?;
-        let found = model.tree.rows().iter().zip(&factors.rows);
+        let found = model.tree().rows().iter().zip(&factors.rows);
         // SAFETY: the caller passes a writable array.
         unsafe { out.write(found.map(|(assoc, row)| FairshareRow::new(assoc, row))) };
         Ok(())
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn ft_fairshare_column(
         let read = reader(column)?;
         let factors = model.factors()?;
         out.expect_len(factors.rows.len(), "associations", "values")?;
-        let found = model.tree.rows().iter().zip(&factors.rows);
+        let found = model.tree().rows().iter().zip(&factors.rows);
         // SAFETY: the caller passes a writable array.
         unsafe { out.write(found.map(|(assoc, row)| read(&FairshareRow::new(assoc, row)))) };
         Ok(())

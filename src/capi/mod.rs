@@ -47,7 +47,6 @@ mod user_factors;
 mod users;
 mod version;
 mod view;
-mod window;
 
 pub use config::*;
 pub use error::{Status, ft_last_error, ft_status_str};

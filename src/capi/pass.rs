@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::ffi::c_char;
 use std::fmt;
 
-use crate::config::{Config, Counts};
-use crate::engine::{self, Accruing, AssocResult, Host, Input, RunKey};
-use crate::fairshare::{AssocFairshare, Entitlement, HostMath};
+use crate::config::Config;
+use crate::engine::{self, Accruing, AssocResult, Host};
+use crate::fairshare::AssocFairshare;
 use crate::priority::{Job, TimeLimit};
-use crate::usage::window::RunId;
-use crate::usage::{Charge, Run, RunState, UsageChange, UsageError, Use};
+use crate::usage::{Charge, Run, RunState, UsageChange, UsageError};
 
 use super::batch::Batch;
 use super::config::ConfigHandle;
@@ -23,7 +22,6 @@ use super::site::SiteHandle;
 use super::tree::{TreeHandle, TreeModel};
 use super::usage::{check_usage, zone};
 use super::view::{self, Out, OutArray, Plain};
-use super::window::RunUse;
 
 /// A job that runs, or has ended since the last pass.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +157,8 @@ pub unsafe extern "C" fn ft_pass(
         let was_reset = Out::optional(was_reset, "was_reset")?;
 
         handle.get().check_model(config)?;
-        let accruing = accruing(handle.get(), &runs, input.now)?;
+        handle.get().check_now(input.now)?;
+        let mut accruing = accruing(handle.get(), &runs, input.now)?;
         let (mut jobs, mut prices) = (Vec::new(), Vec::new());
         match &queue {
             None => out.expect_len(0, "jobs", "priorities")?,
@@ -177,12 +176,9 @@ pub unsafe extern "C" fn ft_pass(
         }
         let entitlement = entitlement(config, handle.get())?;
         let told = handle.edit(|model| {
-            if model.window.is_some() {
-                return window_pass(model, (config, &entitlement), input.now, &runs);
-            }
-            model.configure(config, zone);
-            model.engine.entitle(&entitlement);
-            pass(model, config, input.now, &accruing, &jobs, &runs)
+            model.site.set_zone(zone);
+            model.site.entitle(&entitlement);
+            pass(model, config, input.now, &mut accruing, &jobs)
         })?;
         match queue {
             Some((site, batch)) if told.priced => {
@@ -250,10 +246,10 @@ fn accruing(model: &TreeModel, runs: &[RunRow], now: i64) -> Result<Vec<Accruing
     let row = |(number, row): (usize, &RunRow)| {
         let assoc = model.index_of(row.assoc, At(number))?;
         check_run(row, At(number), now)?;
-        let passed = model.charged_until.until((row.job, row.start), now);
         Ok(Accruing {
+            job: row.job,
             assoc,
-            run: run(row, passed),
+            run: run(row),
             at_end: row.end != 0,
         })
     };
@@ -284,7 +280,7 @@ fn check_run(row: &RunRow, argument: At, now: i64) -> Result<(), Failure> {
     check_usage(secs * row.tres * row.usage_factor, argument)
 }
 
-fn run(row: &RunRow, passed: Option<i64>) -> Run {
+fn run(row: &RunRow) -> Run {
     Run {
         state: RunState::default(),
         start_time: row.start,
@@ -295,7 +291,7 @@ fn run(row: &RunRow, passed: Option<i64>) -> Run {
         billable_tres: row.tres,
         usage_factor: row.usage_factor,
         charged_until: None,
-        passed,
+        passed: None,
         run_secs_renewed: false,
     }
 }
@@ -306,7 +302,8 @@ struct Told {
     /// TRES-seconds by run.
     charged: Vec<f64>,
     rows: Vec<AssocFairshare>,
-    refused: Option<UsageError>,
+    /// The first refused charge, by run.
+    refused: Option<(usize, UsageError)>,
     was_reset: bool,
     priced: bool,
 }
@@ -315,7 +312,7 @@ impl Host for Told {
     fn charged(&mut self, job: usize, charge: Result<Option<Charge>, UsageError>) {
         match charge {
             Ok(charge) => self.charged[job] = charge.map_or(0.0, |charge| charge.decayed.usage),
-            Err(error) => self.refused = Some(error),
+            Err(error) => self.refused = self.refused.take().or(Some((job, error))),
         }
     }
 
@@ -324,96 +321,32 @@ impl Host for Told {
     }
 }
 
+/// The steps of a pass. Nothing is changed on an error.
 fn pass(
     model: &mut TreeModel,
     config: &Config,
     now: i64,
-    accruing: &[Accruing],
+    runs: &mut [Accruing],
     jobs: &[Job],
-    runs: &[RunRow],
 ) -> Result<Told, Failure> {
+    // A half-life refuses nothing that was checked before.
+    let before = model.ledger().is_err().then(|| model.site.clone());
     let (mut rows, users) = model.take_spare_factors();
     rows.clear();
     let mut told = Told {
-        charged: vec![0.0; accruing.len()],
+        charged: vec![0.0; runs.len()],
         rows,
         ..Told::default()
     };
-    let input = Input {
-        config,
-        tree: &model.tree,
-        accruing,
-        record_states: &mut [],
-        host_math: HostMath::default(),
-        last_ran: model.charged_until.last_ran(),
-        now,
-    };
-    let queue = jobs.iter().map(|job| (*job, accruing.len()));
-    let outcome = model.engine.compute(input, queue, &mut [], &mut told);
-    let keys: Vec<RunKey> = runs.iter().map(|run| (run.job, run.start)).collect();
-    let keys = (!config.compat.is_slurm()).then_some(keys);
-    model.charged_until.commit(outcome.last_ran, now, keys);
+    let outcome = model.site.pass(config, runs, jobs, now, &mut [], &mut told);
+    if let Some((job, error)) = told.refused {
+        if let Some(before) = before {
+            model.site = before;
+        }
+        return Err(Failure::from(error).at(At(job)));
+    }
     model.set_factors(config.ranking(), std::mem::take(&mut told.rows), users);
     told.was_reset = outcome.change == UsageChange::Cleared;
     told.priced = outcome.prices;
-    match told.refused.take() {
-        None => Ok(told),
-        Some(error) => Err(error.into()),
-    }
-}
-
-/// The steps in a window or since a date. Nothing is changed on an error.
-fn window_pass(
-    model: &mut TreeModel,
-    (config, entitlement): (&Config, &Entitlement),
-    now: i64,
-    runs: &[RunRow],
-) -> Result<Told, Failure> {
-    let tree = &model.tree;
-    let mut window = model.window.clone().expect("a window");
-    window.advance(tree, now)?;
-    let mut charged = Vec::with_capacity(runs.len());
-    for (number, row) in runs.iter().enumerate() {
-        let assoc = model.index_of(row.assoc, At(number))?;
-        let run = RunId {
-            job: row.job,
-            run: row.start,
-        };
-        let passed = model.charged_until.until((row.job, row.start), now);
-        let passed = passed.map_or(row.start, |passed| passed.max(row.start));
-        let from = window.ledger().charged_until(run).unwrap_or(passed);
-        let end = if row.end == 0 { now } else { row.end.min(now) };
-        let used = RunUse {
-            assoc,
-            run,
-            from,
-            to: end.max(from),
-            tres: row.tres,
-            factor: row.usage_factor,
-            counts: &[],
-        };
-        let done = window.charge_run(tree, &used);
-        done.map_err(|error| Failure::from(error).at(At(number)))?;
-        charged.push(window.weigh(&Use {
-            from,
-            to: used.to,
-            billing: row.tres,
-            factor: row.usage_factor,
-            tres: &[],
-        }));
-        if row.end != 0 && row.end <= now && *config.counts() == Counts::All {
-            window.end(tree, run, true);
-        }
-    }
-    model.window = Some(window);
-    let last_ran = model.charged_until.last_ran();
-    let last_ran = last_ran.map_or(now, |last_ran| last_ran.max(now));
-    let keys = runs.iter().map(|run| (run.job, run.start)).collect();
-    model.charged_until.commit(last_ran, now, Some(keys));
-    model.compute(config, entitlement);
-    Ok(Told {
-        charged,
-        priced: true,
-        ..Told::default()
-    })
+    Ok(told)
 }

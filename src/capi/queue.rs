@@ -340,7 +340,7 @@ pub unsafe extern "C" fn ft_queue_new(
         let (model, settings) =
             unsafe { (handle::shared(tree, "tree")?, read_settings(settings)?) };
         let out = Out::new(queue, "queue")?;
-        let made = Queue::new(&model.tree, settings, now_micros)?;
+        let made = Queue::new(model.tree(), settings, now_micros)?;
         // SAFETY: the caller passes a writable pointer.
         unsafe { out.write(handle::new(made)) };
         Ok(())
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn ft_queue_change(
                 read_settings(settings)?,
             )
         };
-        handle.edit(|queue| queue.change(&model.tree, settings))?;
+        handle.edit(|queue| queue.change(model.tree(), settings))?;
         Ok(())
     })
 }

@@ -17,16 +17,16 @@
 //! All numbers are little-endian, so that a state may move between machines. Usage is kept as
 //! x87 does, so that restoring loses no bit.
 
+use crate::engine::Site;
 use crate::extended::Extended;
 use crate::tree::Tree;
-use crate::usage::Ledger;
+use crate::usage::{Ledger, Windowed};
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
 use super::tree::{AssocRow, TreeHandle, TreeModel};
 use super::view::{self, Out, OutArray};
-use super::window::TreeWindow;
 
 const MAGIC: &[u8; 8] = b"FAIRTREE";
 /// Without a window.
@@ -42,23 +42,32 @@ fn size(associations: usize) -> usize {
 }
 
 fn saved_len(model: &TreeModel) -> usize {
-    match &model.window {
-        None => size(model.tree.len()),
-        Some(_) => save(model).len(),
+    match model.ledger() {
+        Ok(_) => size(model.tree().len()),
+        Err(_) => save(model).len(),
     }
 }
 
 fn save(model: &TreeModel) -> Vec<u8> {
-    let (rows, ledger) = (model.tree.rows(), model.ledger());
+    let rows = model.tree().rows();
     let count = u32::try_from(rows.len()).expect("positions are 32 bits wide");
     let mut bytes = Vec::with_capacity(size(rows.len()));
     bytes.extend(MAGIC);
-    let window = model.window.as_ref();
-    let version = window.map_or(VERSION, |_| WITH_WINDOW);
+    let window = model.site.model().save(model.tree());
+    let version = window.as_ref().map_or(VERSION, |_| WITH_WINDOW);
     bytes.extend(version.to_le_bytes());
     bytes.extend(count.to_le_bytes());
-    bytes.extend(model.moment().to_le_bytes());
-    bytes.extend(model.last_reset().to_le_bytes());
+    bytes.extend(model.site.moment().to_le_bytes());
+    bytes.extend(model.site.last_reset().to_le_bytes());
+    // In a window these numbers are not used.
+    let unused;
+    let ledger = match model.ledger() {
+        Ok(ledger) => ledger,
+        Err(_) => {
+            unused = Ledger::new(model.tree());
+            &unused
+        }
+    };
     for (position, assoc) in rows.iter().enumerate() {
         let row = AssocRow::from(assoc);
         for number in [row.id, row.parent, row.raw_shares, row.kind] {
@@ -71,7 +80,6 @@ fn save(model: &TreeModel) -> Vec<u8> {
         }
     }
     if let Some(window) = window {
-        let window = window.save(&model.tree);
         bytes.extend((window.len() as u64).to_le_bytes());
         bytes.extend(window);
     }
@@ -146,17 +154,16 @@ fn restore(bytes: &[u8]) -> Result<TreeModel, Failure> {
     if crc32fast::hash(content).to_le_bytes() != checksum {
         return Err(damaged("the checksum does not match"));
     }
-    let mut model = contents(numbers, count)?;
-    if version == WITH_WINDOW {
-        let window = &content[HEAD + count * ROW + 8..];
-        let found = TreeWindow::restore(&model.tree, window, model.moment());
-        model.window = Some(Box::new(found.map_err(|why| damaged(&why))?));
-    }
-    Ok(model)
+    let window = (version == WITH_WINDOW).then(|| &content[HEAD + count * ROW + 8..]);
+    contents(numbers, count, window)
 }
 
-fn contents(mut numbers: Numbers<'_>, count: usize) -> Result<TreeModel, Failure> {
-    let (as_of, last_reset) = (numbers.i64()?, numbers.i64()?);
+fn contents(
+    mut numbers: Numbers<'_>,
+    count: usize,
+    window: Option<&[u8]>,
+) -> Result<TreeModel, Failure> {
+    let (moment, last_reset) = (numbers.i64()?, numbers.i64()?);
     let mut assocs = Vec::with_capacity(count);
     let (mut own, mut raw) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for _ in 0..count {
@@ -174,7 +181,14 @@ fn contents(mut numbers: Numbers<'_>, count: usize) -> Result<TreeModel, Failure
     let tree = Tree::from_rows(assocs).map_err(|error| damaged(&error.to_string()))?;
     let ledger = Ledger::from_own_and_raw(&tree, own, raw);
     let ledger = ledger.map_err(|error| damaged(&error.to_string()))?;
-    Ok(TreeModel::new(tree, ledger, as_of, last_reset))
+    let Some(bytes) = window else {
+        return Ok(TreeModel::new(tree, ledger, moment, last_reset));
+    };
+    let usage = Windowed::restore(&tree, bytes, moment).map_err(|why| damaged(&why))?;
+    Ok(TreeModel {
+        site: Site::new(tree, Box::new(usage), last_reset),
+        factors: None,
+    })
 }
 
 /// Tells how many bytes ft_state_save() writes for this tree.
@@ -218,9 +232,6 @@ pub unsafe extern "C" fn ft_state_save(
         // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::new(bytes, bytes_len, "bytes")?;
-        if model.window.is_none() {
-            out.expect_len(size(model.tree.len()), "bytes to save", "bytes")?;
-        }
         let saved = save(model);
         out.expect_len(saved.len(), "bytes to save", "bytes")?;
         // SAFETY: the caller passes a writable array.
@@ -289,10 +300,10 @@ mod tests {
         let bytes = save(&saved);
         assert_eq!(bytes.len(), size(3));
         let restored = restore(&bytes).unwrap();
-        assert_eq!(restored.tree.rows(), saved.tree.rows());
-        assert_eq!(restored.ledger(), saved.ledger());
-        assert_eq!(restored.moment(), 1_700_000_000);
-        assert_eq!(restored.last_reset(), -5);
+        assert_eq!(restored.tree().rows(), saved.tree().rows());
+        assert_eq!(restored.ledger().unwrap(), saved.ledger().unwrap());
+        assert_eq!(restored.site.moment(), 1_700_000_000);
+        assert_eq!(restored.site.last_reset(), -5);
     }
 
     #[test]

@@ -2,22 +2,19 @@
 
 use std::fmt::Display;
 
-use jiff::tz::TimeZone;
-
 use crate::compat::Compat;
-use crate::config::{Config, ResetPeriod, UsageModel};
-use crate::engine::{Engine, HighWater};
-use crate::extended::Extended;
+use crate::config::Config;
+use crate::engine::Site;
 use crate::fairshare::{AssocFairshare, Entitlement, Ranking, compute_again};
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree, TreeError};
-use crate::usage::{Decay, HalfLife, Ledger, Model, ResetSchedule, Resetting};
+use crate::usage::window::check_time;
+use crate::usage::{Decay, HalfLife, Ledger, Use};
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle::{self, Handle};
 use super::user_factors::UserFactors;
 use super::view::{self, Out, OutArray, Plain};
-use super::window::TreeWindow;
 
 /// No association, partition, QOS or row: the parent of the root, for instance.
 pub const FT_NONE: u32 = 0xffff_ffff;
@@ -61,13 +58,7 @@ impl Handle for TreeHandle {
 /// The Rust value of an `ft_tree`.
 #[derive(Clone)]
 pub struct TreeModel {
-    pub(super) tree: Tree,
-    /// Usage, and the ranks of the last pass.
-    pub(super) engine: Engine<Resetting<HalfLife>>,
-    /// High-water mark of the time charged to each run by passes.
-    pub(super) charged_until: HighWater,
-    /// Usage in a window or since dates; the engine's is empty then.
-    pub(super) window: Option<Box<TreeWindow>>,
+    pub(super) site: Site,
     /// Dropped when the tree is edited.
     pub(super) factors: Option<Factors>,
 }
@@ -85,33 +76,15 @@ impl TreeModel {
     /// `ledger`: usage of the tree, decayed to `moment`. Runs count as charged until then.
     pub(super) fn new(tree: Tree, ledger: Ledger, moment: i64, last_reset: i64) -> TreeModel {
         let never = Decay::new(0, Compat::Documented);
-        let half_life = HalfLife::new(never, ledger, Some(moment));
-        let resets = ResetSchedule::new(ResetPeriod::None, Compat::Documented, last_reset);
+        let usage = HalfLife::new(never, ledger, Some(moment));
         TreeModel {
-            tree,
-            engine: Engine::new(Resetting::new(half_life, resets, TimeZone::UTC)),
-            charged_until: HighWater::new(Some(moment)),
-            window: None,
+            site: Site::new(tree, Box::new(usage), last_reset),
             factors: None,
         }
     }
 
-    pub(super) fn ledger(&self) -> &Ledger {
-        self.engine.model().model().ledger()
-    }
-
-    /// Usage, to be changed; and the tree, which is edited with it.
-    pub(super) fn edit_usage(&mut self) -> (&mut Tree, &mut Ledger) {
-        let model = self.engine.model_mut();
-        (&mut self.tree, model.model_mut().ledger_mut())
-    }
-
-    /// Raw usage by position, whatever the model.
-    pub(super) fn raw(&self) -> &[Extended] {
-        match &self.window {
-            Some(window) => window.raw(),
-            None => self.ledger().raw(),
-        }
+    pub(super) fn tree(&self) -> &Tree {
+        self.site.tree()
     }
 
     /// Changes which associations there are, and their usage with them.
@@ -119,23 +92,14 @@ impl TreeModel {
         &mut self,
         change: impl FnOnce(&mut Tree, &mut Ledger) -> Result<R, TreeError>,
     ) -> Result<R, TreeError> {
-        let before = self.window.is_some().then(|| self.tree.clone());
-        let (tree, ledger) = self.edit_usage();
-        let result = change(tree, ledger)?;
-        if let (Some(window), Some(before)) = (&mut self.window, before) {
-            window.follow_tree(&before, &self.tree);
-        }
+        let result = self.site.edit_tree(change)?;
         self.factors = None;
         Ok(result)
     }
 
     /// Refuses settings that ask for another usage model than the tree has.
     pub(super) fn check_model(&self, config: &Config) -> Result<(), Failure> {
-        let fits = match &self.window {
-            Some(window) => window.fits(config),
-            None => config.usage() == UsageModel::HalfLife,
-        };
-        if fits {
+        if self.site.model().fits(config) {
             return Ok(());
         }
         let why = format!(
@@ -146,36 +110,51 @@ impl TreeModel {
         Err(Failure::new(Status::FT_ERR_MODEL, why))
     }
 
-    /// Refuses what only a half-life has.
-    pub(super) fn check_half_life(&self) -> Result<(), Failure> {
-        match &self.window {
-            None => Ok(()),
-            Some(_) => Err(Failure::new(
+    /// Own and raw usage, which only a half-life has.
+    pub(super) fn ledger(&self) -> Result<&Ledger, Failure> {
+        self.site.model().ledger().ok_or_else(|| {
+            Failure::new(
                 Status::FT_ERR_MODEL,
                 "the tree's usage is that of a window or since a date, and needs to know when it \
                  was",
-            )),
+            )
+        })
+    }
+
+    /// Changes own and raw usage.
+    pub(super) fn edit_ledger<R>(
+        &mut self,
+        change: impl FnOnce(&Tree, &mut Ledger) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        self.ledger()?;
+        self.site
+            .edit_usage(|tree, model| change(tree, model.ledger_mut().expect("a half-life")))
+    }
+
+    /// Charges uses in a window or since a date: all or, when one of them is refused, none.
+    pub(super) fn charge_uses(&mut self, uses: &[(AssocIndex, Use<'_>)]) -> Result<(), Failure> {
+        self.site.edit_usage(|tree, model| {
+            // One charge is refused as a whole by itself.
+            let before = (uses.len() > 1).then(|| model.copied());
+            for (number, (assoc, used)) in uses.iter().enumerate() {
+                if let Err(error) = model.charge(tree, *assoc, used) {
+                    if let Some(before) = before {
+                        *model = before;
+                    }
+                    return Err(Failure::from(error).at(format_args!("uses[{number}]")));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Refuses moments that windows do not have.
+    pub(super) fn check_now(&self, now: i64) -> Result<(), Failure> {
+        if self.ledger().is_ok() || now <= self.site.moment() || check_time("now", now).is_ok() {
+            return Ok(());
         }
-    }
-
-    /// The moment that usage is decayed to.
-    pub(super) fn moment(&self) -> i64 {
-        if let Some(window) = &self.window {
-            return window.moment();
-        }
-        self.engine.model().moment().unwrap_or(0)
-    }
-
-    /// When usage was cleared last.
-    pub(super) fn last_reset(&self) -> i64 {
-        self.engine.model().schedule().last_reset()
-    }
-
-    /// Sets configuration and time zone, before usage advances.
-    pub(super) fn configure(&mut self, config: &Config, zone: TimeZone) {
-        let model = self.engine.settings_mut();
-        model.configure(config);
-        model.set_zone(zone);
+        let what = format!("now is {now}, but must be within the years 1970 to 9999");
+        Err(Failure::new(Status::FT_ERR_TIME, what))
     }
 
     /// Takes the memory of the old factors for reuse. The tree has no factors until they are set.
@@ -189,7 +168,7 @@ impl TreeModel {
         let ranking = config.ranking();
         let (rows, users) = self.take_spare_factors();
         let entitled = (ranking, entitlement);
-        let rows = compute_again(entitled, config.compat, &self.tree, self.raw(), rows);
+        let rows = compute_again(entitled, config.compat, self.tree(), self.site.raw(), rows);
         self.set_factors(ranking, rows, users);
     }
 
@@ -200,7 +179,7 @@ impl TreeModel {
         rows: Vec<AssocFairshare>,
         users: UserFactors,
     ) {
-        let users = UserFactors::new(&self.tree, &rows, users);
+        let users = UserFactors::new(self.tree(), &rows, users);
         self.factors = Some(Factors {
             ranking,
             rows,
@@ -209,7 +188,7 @@ impl TreeModel {
     }
 
     pub(super) fn index_of(&self, id: u32, argument: impl Display) -> Result<AssocIndex, Failure> {
-        self.tree.index_of(id).ok_or_else(|| {
+        self.tree().index_of(id).ok_or_else(|| {
             Failure::new(
                 Status::FT_ERR_UNKNOWN_ID,
                 format!("{argument}: association {id} is not in the tree"),
@@ -387,9 +366,7 @@ pub unsafe extern "C" fn ft_tree_load(
         let tree = Tree::from_rows(assocs?)?;
         let ledger = Ledger::new(&tree);
         handle.edit(|model| {
-            if let Some(window) = &mut model.window {
-                window.reset(&model.tree, None);
-            }
+            model.site.edit_usage(|_, usage| usage.clear());
             model.edit_tree(|old_tree, old_ledger| {
                 (*old_tree, *old_ledger) = (tree, ledger);
                 Ok(())
@@ -450,7 +427,7 @@ pub unsafe extern "C" fn ft_tree_set_shares(
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         let shares = shares(id, raw_shares)?;
         handle.edit(|model| {
-            model.edit_usage().0.set_shares(id, shares)?;
+            model.site.set_shares(id, shares)?;
             model.factors = None;
             Ok(())
         })
@@ -516,10 +493,10 @@ pub unsafe extern "C" fn ft_tree_len(
         // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let (len, users) = (Out::new(len, "len")?, Out::optional(users, "users")?);
-        let user_count = users.as_ref().map_or(0, |_| model.tree.user_count());
+        let user_count = users.as_ref().map_or(0, |_| model.tree().user_count());
         // SAFETY: the caller passes writable pointers.
         unsafe {
-            len.write(model.tree.len());
+            len.write(model.tree().len());
             if let Some(users) = users {
                 users.write(user_count);
             }
@@ -572,9 +549,9 @@ pub unsafe extern "C" fn ft_tree_rows(
         // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::rows(rows, rows_len, row_size, "rows")?;
-        out.expect_len(model.tree.len(), "associations", "rows")?;
+        out.expect_len(model.tree().len(), "associations", "rows")?;
         // SAFETY: the caller passes a writable array.
-        unsafe { out.write(model.tree.rows().iter().map(AssocRow::from)) };
+        unsafe { out.write(model.tree().rows().iter().map(AssocRow::from)) };
         Ok(())
     })
 }

@@ -6,9 +6,7 @@ use std::fmt::Display;
 use jiff::tz::TimeZone;
 
 use crate::config::{Config, ResetPeriod};
-use crate::engine::Input;
 use crate::extended::Extended;
-use crate::fairshare::HostMath;
 use crate::tree::AssocIndex;
 use crate::usage::{Decay, Ledger, UsageChange, Use};
 
@@ -75,11 +73,12 @@ pub(super) fn check_usage(usage: f64, argument: impl Display) -> Result<(), Fail
 
 /// Charges all or, when one of them is refused, none.
 fn charge_all(model: &mut TreeModel, charges: &[(AssocIndex, f64)]) -> Result<(), Failure> {
-    let (tree, ledger) = model.edit_usage();
-    for (index, tres_seconds) in charges {
-        ledger.charge(tree, *index, *tres_seconds)?;
-    }
-    Ok(())
+    model.edit_ledger(|tree, ledger| {
+        for (index, tres_seconds) in charges {
+            ledger.charge(tree, *index, *tres_seconds)?;
+        }
+        Ok(())
+    })
 }
 
 /// Charges associations, and thereby all accounts above them, at the tree's moment.
@@ -117,7 +116,7 @@ pub unsafe extern "C" fn ft_usage_charge(
             let index = handle.get().index_of(*id, format_args!("ids[{number}]"))?;
             charges.push((index, *amount));
         }
-        handle.get().check_half_life()?;
+        handle.get().ledger()?;
         handle.edit(|model| charge_all(model, &charges))
     })
 }
@@ -161,7 +160,7 @@ pub unsafe extern "C" fn ft_usage_charge_periods(
             )
         };
         handle.get().check_model(config)?;
-        if handle.get().window.is_some() {
+        if handle.get().ledger().is_err() {
             return handle.edit(|model| charge_window(model, &uses));
         }
         let charges: Result<Vec<_>, Failure> = uses
@@ -176,21 +175,20 @@ pub unsafe extern "C" fn ft_usage_charge_periods(
 
 /// Charges all periods or, when one of them is refused, none.
 fn charge_window(model: &mut TreeModel, uses: &[UseRow]) -> Result<(), Failure> {
-    let mut next = model.window.clone().expect("a window");
-    for (number, row) in uses.iter().enumerate() {
-        let assoc = checked_period(model, number, row)?;
+    let checked = uses.iter().enumerate();
+    let checked = checked.map(|(number, row)| {
         let used = Use {
+            run: None,
             from: row.from,
             to: row.to,
             billing: row.tres,
             factor: 1.0,
             tres: &[],
         };
-        let charged = next.charge(&model.tree, assoc, &used);
-        charged.map_err(|failure| failure.at(format_args!("uses[{number}]")))?;
-    }
-    model.window = Some(next);
-    Ok(())
+        Ok((checked_period(model, number, row)?, used))
+    });
+    let checked = checked.collect::<Result<Vec<_>, Failure>>()?;
+    model.charge_uses(&checked)
 }
 
 fn period_charge(
@@ -201,7 +199,7 @@ fn period_charge(
 ) -> Result<(AssocIndex, f64), Failure> {
     let index = checked_period(model, number, row)?;
     let decay = Decay::new(config.priority_decay_half_life_secs, config.compat);
-    let charge = row.tres * decay.weight(row.from, row.to, model.moment());
+    let charge = row.tres * decay.weight(row.from, row.to, model.site.moment());
     check_usage(charge, format_args!("uses[{number}]"))?;
     Ok((index, charge))
 }
@@ -268,7 +266,7 @@ pub unsafe extern "C" fn ft_usage_advance(
         // SAFETY: the caller passes NULL or a terminated string.
         let zone = unsafe { zone(time_zone, config.priority_usage_reset_period)? };
         let out = Out::optional(was_reset, "was_reset")?;
-        let as_of = handle.get().moment();
+        let as_of = handle.get().site.moment();
         if now < as_of {
             return Err(Failure::new(
                 Status::FT_ERR_TIME,
@@ -276,36 +274,18 @@ pub unsafe extern "C" fn ft_usage_advance(
             ));
         }
         handle.get().check_model(config)?;
-        let cleared = handle.edit(|model| advance(model, config, now, zone))?;
+        handle.get().check_now(now)?;
+        let change = handle.edit(|model| {
+            model.site.set_zone(zone);
+            model.site.advance(config, now)
+        });
+        let cleared = change == UsageChange::Cleared;
         if let Some(out) = out {
             // SAFETY: the caller passes a writable pointer.
             unsafe { out.write(i32::from(cleared)) };
         }
         Ok(())
     })
-}
-
-/// Tells whether usage was cleared.
-fn advance(
-    model: &mut TreeModel,
-    config: &Config,
-    now: i64,
-    zone: TimeZone,
-) -> Result<bool, Failure> {
-    if let Some(window) = &mut model.window {
-        return window.advance(&model.tree, now).map(|()| false);
-    }
-    model.configure(config, zone);
-    let input = Input {
-        config,
-        tree: &model.tree,
-        accruing: &[],
-        record_states: &mut [],
-        host_math: HostMath::default(),
-        last_ran: model.charged_until.last_ran(),
-        now,
-    };
-    Ok(model.engine.spend(&input, &mut ()) == UsageChange::Cleared)
 }
 
 /// # Safety
@@ -352,10 +332,10 @@ pub unsafe extern "C" fn ft_usage_time(
         // SAFETY: the caller passes writable pointers.
         unsafe {
             if let Some(moment) = moment {
-                moment.write(model.moment());
+                moment.write(model.site.moment());
             }
             if let Some(last_reset) = last_reset {
-                last_reset.write(model.last_reset());
+                last_reset.write(model.site.last_reset());
             }
         }
         Ok(())
@@ -375,22 +355,15 @@ pub unsafe extern "C" fn ft_usage_reset(tree: *mut TreeHandle, id: u32) -> i32 {
     guard::status("ft_usage_reset", || {
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
-        if id == super::FT_NONE {
-            handle.edit(|model| {
-                model.edit_usage().1.reset();
-                if let Some(window) = &mut model.window {
-                    window.reset(&model.tree, None);
-                }
-            });
-            return Ok(());
-        }
-        let index = handle.get().index_of(id, "id")?;
+        let index = match id {
+            super::FT_NONE => None,
+            _ => Some(handle.get().index_of(id, "id")?),
+        };
         handle.edit(|model| {
-            if let Some(window) = &mut model.window {
-                window.reset(&model.tree, Some(index));
-            }
-            let (tree, ledger) = model.edit_usage();
-            ledger.reset_assoc(tree, index);
+            model.site.edit_usage(|tree, usage| match index {
+                None => usage.clear(),
+                Some(index) => usage.reset_assoc(tree, index),
+            });
         });
         Ok(())
     })
@@ -423,8 +396,8 @@ pub unsafe extern "C" fn ft_usage_load(
             )
         };
         let kind = usage_kind(kind)?;
-        handle.get().check_half_life()?;
-        let tree = &handle.get().tree;
+        handle.get().ledger()?;
+        let tree = handle.get().tree();
         view::expect_len(usage.len(), tree.len(), "associations", "usage")?;
         for (number, usage) in usage.iter().enumerate() {
             check_usage(*usage, format_args!("usage[{number}]"))?;
@@ -437,8 +410,12 @@ pub unsafe extern "C" fn ft_usage_load(
             UsageKind::FT_USAGE_OWN => Ledger::from_own(tree, &usage)?,
             UsageKind::FT_USAGE_RAW => Ledger::from_raw(tree, &usage)?,
         };
-        handle.edit(|model| *model.edit_usage().1 = ledger);
-        Ok(())
+        handle.edit(|model| {
+            model.edit_ledger(|_, old| {
+                *old = ledger;
+                Ok(())
+            })
+        })
     })
 }
 
@@ -463,11 +440,8 @@ pub unsafe extern "C" fn ft_usage_read(
         // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let found = match usage_kind(kind)? {
-            UsageKind::FT_USAGE_OWN => {
-                model.check_half_life()?;
-                model.ledger().own()
-            }
-            UsageKind::FT_USAGE_RAW => model.raw(),
+            UsageKind::FT_USAGE_OWN => model.ledger()?.own(),
+            UsageKind::FT_USAGE_RAW => model.site.raw(),
         };
         let out = OutArray::new(usage, usage_len, "usage")?;
         out.expect_len(found.len(), "associations", "usage")?;

@@ -3,9 +3,9 @@
 use std::ffi::c_char;
 
 use crate::config::{Config, ResetPeriod, UsageModel};
-use crate::engine::HighWater;
+use crate::tree::{AssocIndex, Tree};
 use crate::usage::window::RunId;
-use crate::usage::{Ledger, Outcomes, Quantity};
+use crate::usage::{Model, ModelSettings, Outcomes, Quantity, Use};
 
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
@@ -15,7 +15,6 @@ use super::machine_queue::ended;
 use super::tree::{FT_NONE, TreeHandle, TreeModel};
 use super::usage::{check_usage, zone};
 use super::view::{self, Out, OutArray, Plain};
-use super::window::{RunUse, TreeWindow};
 
 /// What is counted.
 #[allow(
@@ -121,48 +120,45 @@ pub unsafe extern "C" fn ft_usage_configure(
             let name = unsafe { view::string(*pointer, &format!("tres_names[{number}]"))? };
             tres.push(name.to_owned());
         }
-        if config.usage() == UsageModel::HalfLife {
-            if !tres.is_empty() {
-                let why = "tres_names: usage with a half-life is billing alone";
-                return Err(Failure::new(Status::FT_ERR_MODEL, why));
-            }
-            return handle.edit(leave_window);
-        }
         let model = handle.get();
-        let mut window = match &model.window {
-            Some(window) if window.tres() == tres => (**window).clone(),
-            Some(_) => {
-                let why = "tres_names: they are not those of before";
-                return Err(Failure::new(Status::FT_ERR_MODEL, why));
+        let why = match (config.usage(), model.site.model().tres()) {
+            (UsageModel::HalfLife, _) if !tres.is_empty() => {
+                Some("usage with a half-life is billing alone")
             }
-            None => TreeWindow::new(&model.tree, config, tres, model.moment())?,
+            (UsageModel::Window { .. } | UsageModel::Total { .. }, Some(before))
+                if before != tres =>
+            {
+                Some("they are not those of before")
+            }
+            _ => None,
         };
-        window.configure(&model.tree, config, &zone)?;
-        handle.edit(|model| {
-            if model.window.is_none() {
-                model.edit_usage().1.reset();
-            }
-            model.window = Some(Box::new(window));
-        });
+        if let Some(why) = why {
+            let why = format!("tres_names: {why}");
+            return Err(Failure::new(Status::FT_ERR_MODEL, why));
+        }
+        let mut plans = Vec::new();
+        let has_plans = config.usage() != UsageModel::HalfLife;
+        for row in config.accounts.iter().filter(|_| has_plans) {
+            let Some(plan) = row.plan else { continue };
+            // Names that are not ids were refused with the policy.
+            let id = row.account.parse::<u32>().ok();
+            let id = id.filter(|id| model.tree().index_of(*id).is_some());
+            let id = id.ok_or_else(|| {
+                let account = &row.account;
+                let what = format!("accounts.{account}: association {account} is not in the tree");
+                Failure::new(Status::FT_ERR_UNKNOWN_ID, what)
+            })?;
+            plans.push((id, plan));
+        }
+        let settings = ModelSettings {
+            config,
+            zone: &zone,
+            plans: &plans,
+            tres: &tres,
+        };
+        handle.edit(|model| model.site.set_model(&settings))?;
         Ok(())
     })
-}
-
-/// Goes on with a half-life from the numbers of the window.
-fn leave_window(model: &mut TreeModel) -> Result<(), Failure> {
-    let Some(window) = &model.window else {
-        return Ok(());
-    };
-    let (ledger, moment) = (
-        Ledger::from_raw(&model.tree, window.raw())?,
-        window.moment(),
-    );
-    model.window = None;
-    *model.edit_usage().1 = ledger;
-    let half_life = model.engine.model_mut().model_mut();
-    half_life.set_moment(Some(moment));
-    model.charged_until = HighWater::new(Some(moment));
-    Ok(())
 }
 
 /// Charges what runs used over periods, in a window or since a date: it may be taken back.
@@ -201,7 +197,7 @@ pub unsafe extern "C" fn ft_usage_charge_runs(
             )
         };
         let model = handle.get();
-        let width = window_of(model)?.tres().len();
+        let width = tres_of(model)?.len();
         if counts.len().checked_rem(width).unwrap_or(counts.len()) != 0 {
             let why = format!(
                 "tres_counts has {} entries, but there are {width} TRES",
@@ -212,24 +208,8 @@ pub unsafe extern "C" fn ft_usage_charge_runs(
         let checked = uses.iter().enumerate();
         let checked = checked.map(|(number, row)| run_use(model, number, row, counts, width));
         let checked = checked.collect::<Result<Vec<_>, Failure>>()?;
-        handle.edit(|model| charge_runs(model, &checked))
+        handle.edit(|model| model.charge_uses(&checked))
     })
-}
-
-/// Charges all or, when one of them is refused, none.
-fn charge_runs(model: &mut TreeModel, uses: &[RunUse<'_>]) -> Result<(), Failure> {
-    let (tree, window) = (&model.tree, model.window.as_mut().expect("a window"));
-    // One charge is refused as a whole by itself.
-    let before = (uses.len() > 1).then(|| window.clone());
-    for (number, used) in uses.iter().enumerate() {
-        if let Err(error) = window.charge_run(tree, used) {
-            if let Some(before) = before {
-                *window = before;
-            }
-            return Err(Failure::from(error).at(format_args!("uses[{number}]")));
-        }
-    }
-    Ok(())
 }
 
 fn run_use<'a>(
@@ -238,7 +218,7 @@ fn run_use<'a>(
     row: &RunUseRow,
     counts: &'a [u64],
     width: usize,
-) -> Result<RunUse<'a>, Failure> {
+) -> Result<(AssocIndex, Use<'a>), Failure> {
     let argument = format_args!("uses[{number}]").to_string();
     if row.reserved != 0 {
         let why = format!("{argument}: reserved is {}, but must be 0", row.reserved);
@@ -255,22 +235,23 @@ fn run_use<'a>(
             Failure::new(Status::FT_ERR_UNKNOWN_INDEX, why)
         })?,
     };
-    Ok(RunUse {
-        assoc: model.index_of(row.assoc, &argument)?,
-        run: RunId {
+    let used = Use {
+        run: Some(RunId {
             job: row.job,
             run: row.run,
-        },
+        }),
         from: row.from,
         to: row.to,
-        tres: row.tres,
+        billing: row.tres,
         factor: row.usage_factor,
-        counts,
-    })
+        tres: counts,
+    };
+    Ok((model.index_of(row.assoc, &argument)?, used))
 }
 
-fn window_of(model: &TreeModel) -> Result<&TreeWindow, Failure> {
-    model.window.as_deref().ok_or_else(|| {
+/// TRES of a tree whose usage is that of a window or since a date.
+fn tres_of(model: &TreeModel) -> Result<&[String], Failure> {
+    model.site.model().tres().ok_or_else(|| {
         let why = "the tree's usage has a half-life: see ft_usage_configure()";
         Failure::new(Status::FT_ERR_MODEL, why)
     })
@@ -287,14 +268,14 @@ pub unsafe extern "C" fn ft_usage_take_back(tree: *mut TreeHandle, job: u32, run
     guard::status("ft_usage_take_back", || {
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
-        window_of(handle.get())?;
+        tres_of(handle.get())?;
         handle.edit(|model| end_run(model, RunId { job, run }, false))
     })
 }
 
 fn end_run(model: &mut TreeModel, run: RunId, counts: bool) -> Result<(), Failure> {
-    let window = model.window.as_mut().expect("a window");
-    match window.end(&model.tree, run, counts) {
+    let known = |tree: &Tree, usage: &mut Box<dyn Model>| usage.end_run(tree, run, counts);
+    match model.site.edit_usage(known) {
         true => Ok(()),
         false => Err(Failure::new(
             Status::FT_ERR_RUN,
@@ -337,7 +318,7 @@ pub unsafe extern "C" fn ft_usage_end_run(
         };
         let out = Out::optional(counted, "counted")?;
         let counts = end_counts(config, end, exit_code)?;
-        window_of(handle.get())?;
+        tres_of(handle.get())?;
         handle.edit(|model| end_run(model, RunId { job, run }, counts))?;
         if let Some(out) = out {
             // SAFETY: the caller passes a writable pointer.
@@ -379,14 +360,15 @@ pub unsafe extern "C" fn ft_usage_quantity(
         // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::new(usage, usage_len, "usage")?;
-        out.expect_len(model.tree.len(), "associations", "usage")?;
-        let found = match quantity_of(quantity, tres)? {
-            Quantity::Billing => model.raw(),
-            other => window_of(model)?.usage(other).ok_or_else(|| {
-                let why = format!("tres: the tree counts no TRES at position {tres}");
-                Failure::new(Status::FT_ERR_UNKNOWN_TRES, why)
-            })?,
-        };
+        out.expect_len(model.tree().len(), "associations", "usage")?;
+        let of = quantity_of(quantity, tres)?;
+        if of != Quantity::Billing {
+            tres_of(model)?;
+        }
+        let found = model.site.model().usage(of).ok_or_else(|| {
+            let why = format!("tres: the tree counts no TRES at position {tres}");
+            Failure::new(Status::FT_ERR_UNKNOWN_TRES, why)
+        })?;
         // SAFETY: the caller passes a writable array.
         unsafe { out.write(found.iter().map(|usage| usage.to_f64())) };
         Ok(())

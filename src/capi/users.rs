@@ -66,7 +66,7 @@ impl<'a> Users<'a> {
         };
         let priorities = match given.is_empty() {
             true => Priorities::default(),
-            false => Priorities::new(&model.tree, given),
+            false => Priorities::new(model.tree(), given),
         };
         Ok(Users {
             tree,
@@ -131,8 +131,8 @@ impl<'a> Users<'a> {
             format!("association {id} is not in the tree"),
         );
         let model = self.tree.ok_or_else(|| unknown.clone())?;
-        let index = model.tree.index_of(id).ok_or(unknown)?;
-        if model.tree.rows()[index.get()].kind != AssocKind::User {
+        let index = model.tree().index_of(id).ok_or(unknown)?;
+        if model.tree().rows()[index.get()].kind != AssocKind::User {
             return Err((
                 Status::FT_ERR_NOT_A_USER,
                 format!("association {id} is an account"),

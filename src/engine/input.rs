@@ -21,6 +21,8 @@ pub struct Input<'a> {
     pub record_states: &'a mut [RecordState],
     /// Functions of the host's C library; only `compat=slurm` asks.
     pub host_math: HostMath,
+    /// All usage is cleared before it advances (`PriorityUsageResetPeriod`).
+    pub clears: bool,
     /// The last pass, seconds since 1970; `None`: there was none.
     pub last_ran: Option<i64>,
     /// Now, seconds since 1970.

@@ -1,7 +1,8 @@
 //! One pass: usage, ranks, priorities. Knows no host, no clock, no files.
 //!
-//! The order of a pass is written here once, in [`Engine`]; the plugin, the C ABI and the command
-//! run it:
+//! The order of a pass is written here once, in [`Engine`]. A host that has the whole site in memory
+//! (the C ABI, the command) holds a [`Site`]; the plugin, whose usage is in slurmctld's records, hands
+//! these to an [`Engine`] before each pass:
 //!
 //! | step | what | by |
 //! |---|---|---|
@@ -11,9 +12,8 @@
 //! | publish | factors go to the table that pricing reads, and the results to the host | [`Host::ranked`] |
 //! | price | jobs are priced | [`Pricer`] |
 //!
-//! A host calls [`Engine::compute`] for all but the last step, and prices when it can write. One that
-//! simulates time calls [`Engine::spend`] for the first two steps, and ranks when it needs ranks.
-//! Memory is reused from pass to pass. [`Standings`] has what reports show of a site that was ranked.
+//! Jobs are priced by the host, when it can write. Memory is reused from pass to pass. [`Standings`] has
+//! the numbers that reports show of a site that was ranked.
 //!
 //! Stock orders classic fair share differently (`compat=slurm` without Fair Tree): jobs are charged
 //! and priced one after the other; see `stock_classic`.
@@ -48,6 +48,7 @@ pub mod on_demand;
 mod pass;
 pub mod queue;
 mod ranks;
+mod site;
 mod standing;
 mod stock_classic;
 
@@ -64,6 +65,7 @@ pub use high_water::{HighWater, RunKey};
 pub use input::Input;
 pub use machine_error::MachineError;
 pub use pass::{Engine, Host, Outcome, asks_for_queue};
+pub use site::Site;
 pub use standing::{Claim, Standing, Standings};
 
 /// How usage decays under these settings; not at all in windows and totals.

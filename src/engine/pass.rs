@@ -6,18 +6,19 @@ use super::input::Input;
 use super::ranks::Ranks;
 use super::stock_classic;
 use crate::compat::Compat;
-use crate::config::Config;
+use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::fairshare::{self, Entitlement, NumbersOf, RecordState};
 use crate::priority::{AssocFactors, Job};
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::{Charge, Model, UsageChange, UsageError, model};
+use crate::usage::window::Changed;
+use crate::usage::{Charge, Given, HalfLife, Model, UsageChange, UsageError};
 use std::ops::Range;
 
 /// The state that passes keep between them: the usage model with its usage, and the ranks.
 #[derive(Clone, Debug, Default)]
-pub struct Engine<M = Box<dyn Model>> {
-    pub(super) model: M,
+pub struct Engine {
+    pub(super) model: Box<dyn Model>,
     /// Associations whose usage changed other than by uniform decay since the last ranking; may
     /// repeat.
     changed: Vec<AssocIndex>,
@@ -71,20 +72,8 @@ pub fn asks_for_queue(config: &Config) -> bool {
 }
 
 impl Engine {
-    /// Takes over settings. True: they ask for another usage model than before, which starts
-    /// without usage.
-    pub fn configure(&mut self, config: &Config) -> bool {
-        let other = model::configure(&mut self.model, config);
-        if other {
-            self.invalidate();
-        }
-        other
-    }
-}
-
-impl<M: Model> Engine<M> {
     /// With usage as the model has it.
-    pub fn new(model: M) -> Engine<M> {
+    pub fn new(model: Box<dyn Model>) -> Engine {
         Engine {
             model,
             changed: Vec::new(),
@@ -92,6 +81,19 @@ impl<M: Model> Engine<M> {
             unpublished: true,
             entitlement: Entitlement::SHARES,
         }
+    }
+
+    /// Takes over settings, for a host that calls [`Engine::observe`] before each pass: under a
+    /// half-life its records are the usage, and in windows and totals it counts by itself.
+    pub fn configure(&mut self, config: &Config) {
+        if !self.model.fits(config) {
+            self.model = match config.usage() {
+                UsageModel::HalfLife => Box::new(HalfLife::default()),
+                UsageModel::Window { .. } | UsageModel::Total { .. } => Box::new(Given::default()),
+            };
+            self.invalidate();
+        }
+        self.model.configure(config);
     }
 
     /// From now on associations are entitled to this instead of shares of one whole, where the
@@ -103,24 +105,14 @@ impl<M: Model> Engine<M> {
     }
 
     /// The usage model.
-    pub fn model(&self) -> &M {
-        &self.model
+    pub fn model(&self) -> &dyn Model {
+        &*self.model
     }
 
     /// The usage model, to be changed in any way; the next pass ranks everything again.
-    pub fn model_mut(&mut self) -> &mut M {
+    pub fn model_mut(&mut self) -> &mut Box<dyn Model> {
         self.invalidate();
         &mut self.model
-    }
-
-    /// The usage model, for its settings alone: usage and moment must stay as they are.
-    pub fn settings_mut(&mut self) -> &mut M {
-        &mut self.model
-    }
-
-    /// The usage model, when passes are over.
-    pub fn into_model(self) -> M {
-        self.model
     }
 
     /// The tree, or the table that factors are published to, is another one: the next pass ranks
@@ -214,17 +206,24 @@ impl<M: Model> Engine<M> {
     }
 
     fn advance(&mut self, input: &Input<'_>) -> UsageChange {
-        self.model.advance(input.tree, input.now)
+        if input.clears {
+            self.model.clear();
+        }
+        let change = self.model.advance(input.tree, input.now);
+        match input.clears {
+            true => UsageChange::Cleared,
+            false => change,
+        }
     }
 
     fn charge(&mut self, input: &Input<'_>, jobs: Range<usize>, host: &mut impl Host) {
         let period = input.period();
-        let to = (input.config.compat, input.tree);
+        let to = (input.config, input.tree);
         // Ranks that are rebuilt look at everything.
         let follows = !matches!(self.ranks, Ranks::None);
         for at in jobs {
             let job = &input.accruing[at];
-            let charged = charge_one(&mut self.model, to, &period, job, host.tres(at));
+            let charged = charge_one(&mut *self.model, to, &period, job, host.tres(at));
             if follows && matches!(charged, Ok(Some(_))) {
                 self.changed.push(job.assoc);
             }
@@ -234,6 +233,10 @@ impl<M: Model> Engine<M> {
 
     fn rank(&mut self, input: &Input<'_>, change: UsageChange) {
         let config = input.config;
+        match self.model.take_changed() {
+            Changed::All => self.ranks = Ranks::None,
+            Changed::Some(changed) => self.changed.extend(changed),
+        }
         if config.ranking().keeps_levels() {
             let factor = change.factor();
             let of = (config.compat, input.tree);
@@ -324,7 +327,7 @@ impl<M: Model> Engine<M> {
 }
 
 /// What the last pass is for the next one.
-fn last_ran(input: &Input<'_>) -> i64 {
+pub(super) fn last_ran(input: &Input<'_>) -> i64 {
     match input.last_ran {
         Some(last_ran) if !input.config.compat.is_slurm() => last_ran.max(input.now),
         _ => input.now,

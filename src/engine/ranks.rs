@@ -115,7 +115,7 @@ mod tests {
     use crate::fairshare::{HostMath, Ranking};
     use crate::priority::TimeLimit;
     use crate::tree::{Assoc, AssocKind};
-    use crate::usage::{Charge, HalfLife, Ledger, Model, Run, RunState, UsageChange, UsageError};
+    use crate::usage::{Charge, Ledger, Run, RunState, UsageChange, UsageError};
     use proptest::prelude::*;
 
     const COMPATS: [Compat; 2] = [Compat::Documented, Compat::Slurm(Release::V22_05_8)];
@@ -161,7 +161,7 @@ mod tests {
         tree: Tree,
         usage: Ledger,
         factors: Vec<AssocFactors>,
-        engine: Engine<HalfLife>,
+        engine: Engine,
         record_states: Vec<RecordState>,
         last_ran: i64,
         told: Told,
@@ -206,7 +206,7 @@ mod tests {
         }
 
         fn pass(&mut self, now: i64, accruing: &[Accruing]) -> Outcome {
-            self.engine.model.configure(&self.config);
+            self.engine.configure(&self.config);
             let usage = self.usage.raw().iter().copied();
             self.engine.observe(Some(self.last_ran), usage);
             self.told = Told::default();
@@ -216,6 +216,7 @@ mod tests {
                 accruing,
                 record_states: &mut self.record_states,
                 host_math: HostMath::default(),
+                clears: false,
                 last_ran: Some(self.last_ran),
                 now,
             };
@@ -249,6 +250,7 @@ mod tests {
 
     fn running(assoc: usize, billable_tres: f64) -> Accruing {
         Accruing {
+            job: 1,
             assoc: AssocIndex::new(assoc),
             run: Run {
                 state: RunState::default(),

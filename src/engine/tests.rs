@@ -53,6 +53,7 @@ fn config(compat: Compat, no_fair_tree: bool) -> Config {
 
 fn running(tree: &Tree, id: AssocId, billable_tres: f64) -> Accruing {
     Accruing {
+        job: id,
         assoc: at(tree, id),
         run: Run {
             state: RunState::default(),
@@ -116,9 +117,10 @@ fn pass(
     tables: &mut JobTables,
 ) -> Result<Pass, PriorityError> {
     let of_now = std::mem::take(ledger);
-    let mut engine = Engine::new(HalfLife::new(decay(input.config), of_now, input.last_ran));
+    let model = HalfLife::new(decay(input.config), of_now, input.last_ran);
+    let mut engine = Engine::new(Box::new(model));
     let found = engine.pass(input, tables);
-    *ledger = engine.into_model().into_ledger();
+    *ledger = engine.model().ledger().unwrap().clone();
     found
 }
 

@@ -145,6 +145,7 @@ impl Due {
     /// What was used, as usage models take it. `tres`: the allocated count of each TRES.
     pub fn used<'a>(&self, run: &Run, tres: &'a [u64]) -> Use<'a> {
         Use {
+            run: None,
             from: self.from,
             to: self.to,
             billing: run.billable_tres,

@@ -2,7 +2,7 @@
 //!
 //! | noun | what it is |
 //! |---|---|
-//! | [`Model`] | how usage follows from what was used when: [`HalfLife`], [`Resetting`] |
+//! | [`Model`] | how usage follows from what was used when: [`HalfLife`], [`Windowed`] |
 //! | [`Decay`] | the half-life, as a factor over a time and as the weight of use over a period |
 //! | [`Ledger`] | raw usage per association; charging a leaf charges its ancestors |
 //! | [`window::WindowLedger`] | what was used in a window of time, and since dates ([`Total`]), per association |
@@ -47,7 +47,10 @@ pub use accrual::{Amounts, Charge, Consumed, Due, accrues, charge, consumed_at_s
 pub use billing::{BillingRule, TresKind, billable_tres, recounts_billing};
 pub use decay::Decay;
 pub use ledger::{Ledger, UsageError};
-pub use model::{Given, HalfLife, Model, Quantity, Resetting, UsageChange, Use, Windowed};
+pub use model::{
+    Given, HalfLife, Model, ModelSettings, Quantity, UsageChange, Use, Windowed,
+    longest_window_secs,
+};
 pub use outcome::{EndState, Outcomes};
 pub use reset::{ResetSchedule, next_reset};
 pub use run::{Period, Phase, Run, RunState};

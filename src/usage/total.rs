@@ -5,8 +5,10 @@
 //! same [`super::window::WindowLedger`]: it adds up all charges, per leaf and date, to the
 //! second, so that a total needs no buckets and outlives them.
 
-use super::window::WindowError;
-use super::window::check_time;
+use jiff::tz::TimeZone;
+
+use super::window::{WindowError, check_time};
+use crate::config::UsageModel;
 
 /// `total:DATE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,4 +43,21 @@ pub enum Plan {
     Window,
     /// What was used since a date.
     Total(Total),
+}
+
+impl Plan {
+    /// The plan of a usage model. Dates are in `zone`; local times that the clock skips or shows twice
+    /// are resolved as in [`jiff::tz::Disambiguation::Compatible`], and moments before 1970 (east of
+    /// Greenwich, 1970 begins before the epoch) count as 1970.
+    ///
+    /// # Errors
+    /// [`WindowError::Time`] after the year 9999.
+    pub fn of(model: UsageModel, zone: &TimeZone) -> Result<Plan, WindowError> {
+        let UsageModel::Total { since } = model else {
+            return Ok(Plan::Window);
+        };
+        let zoned = since.to_zoned(zone.clone());
+        let secs = zoned.map_or(i64::MAX, |zoned| zoned.timestamp().as_second());
+        Total::new(secs.max(0)).map(Plan::Total)
+    }
 }

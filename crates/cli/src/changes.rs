@@ -203,13 +203,11 @@ impl Asked {
             changes.extend(partition(cluster, line));
         }
         let passes = |change: &SiteChange| matches!(change, SiteChange::After(_));
-        let times = cluster.uses.as_ref().is_some_and(|uses| uses.has_times());
-        let known = times && self.changes.iter().all(SiteChange::keeps_uses);
+        let known = cluster.uses.as_ref().is_some_and(|uses| uses.has_times());
         if usage != UsageModel::HalfLife && !known && self.changes.iter().any(passes) {
             return Err(Failure::Usage(format!(
                 "--after: with usage={usage} it is not known what leaves the usage there is; \
-                 allowed is usage=half_life, or a described site with [[use]] alone, whose associations and usage \
-                 no other change touches"
+                 allowed is usage=half_life, or a described site with [[use]] alone"
             )));
         }
         changes.extend(self.changes);

@@ -412,6 +412,23 @@ fn use_leaves_a_window_as_time_passes() {
         assert_eq!(user["before"]["raw_usage"].as_f64(), Some(before), "{user}");
         assert_eq!(user["after"]["raw_usage"].as_f64(), Some(later), "{user}");
     }
+    // Half an hour later all that ann had used has left, the charge of this moment has not; what bob used is
+    // b's now. When the hour is over, nothing is left.
+    let changes = ["--charge", "ann=900s", "--remove", "bob", "--after"];
+    for (time, ann, b) in [
+        ("0:30:00", 900.0, 1800.0),
+        ("0:59:59", 900.0, 1.0),
+        ("1:00:00", 0.0, 0.0),
+    ] {
+        let after = json(&[&["what-if", "--json"], &changes[..], &[time]].concat());
+        let usage = |of: &str, name: &str| {
+            let rows = after[of].as_array().expect("rows");
+            let row = rows.iter().find(|row| row["name"] == name).expect("a row");
+            row["after"]["raw_usage"].as_f64()
+        };
+        assert_eq!(usage("users", "ann@a"), Some(ann), "{time}");
+        assert_eq!(usage("accounts", "b"), Some(b), "{time}");
+    }
     // The hour is cut to the window: what is left is what the job used.
     let cost = json(&[
         "cost", "--json", "--tres", "cpu=1", "-t", "1:00:00", "-u", "bob",

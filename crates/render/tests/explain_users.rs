@@ -320,6 +320,7 @@ fn loads_are_sums_per_association() {
     let stage = stage(TWO_ACCOUNTS);
     let (alice, bob) = (stage.index("alice"), stage.index("bob"));
     let job = |assoc, billable_tres, usage_factor, at_end| Accruing {
+        job: 1,
         assoc,
         run: Run {
             state: RunState::default(),

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::fairshare::{AssocFairshare, HostMath, RecordState};
 use crate::priority::{Job, JobTables, Priced, Pricer, PriorityError};
 use crate::tree::Tree;
-use crate::usage::{Charge, Model, UsageError};
+use crate::usage::{Charge, UsageError};
 
 /// The input of [`Engine::pass`].
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ impl Host for Everything {
     }
 }
 
-impl<M: Model> Engine<M> {
+impl Engine {
     /// One pass at `input.now`, all steps: what was charged, fair share of all associations, whose
     /// factors are also written to `tables.assocs`, and the prices of the jobs.
     ///
@@ -121,6 +121,7 @@ impl<M: Model> Engine<M> {
             accruing: input.accruing,
             record_states: &mut record_states,
             host_math: input.host_math,
+            clears: false,
             last_ran: input.last_ran,
             now: input.now,
         };

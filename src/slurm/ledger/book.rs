@@ -198,16 +198,9 @@ impl Book {
             tree: &self.tree,
             places: &self.places,
         });
-        match (self.ledger.take_changed(), &mut self.touched) {
-            (Changed::Some(changed), Changed::Some(touched)) => {
-                touched.extend(changed);
-                // The list may never be queried.
-                if touched.len() > self.tree.len() {
-                    self.touched = Changed::All;
-                }
-            }
-            _ => self.touched = Changed::All,
-        }
+        // The list may never be queried.
+        let changed = self.ledger.take_changed();
+        self.touched.extend(changed, self.tree.len());
         result
     }
 

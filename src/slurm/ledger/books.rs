@@ -1,8 +1,8 @@
 //! The ledgers of associations and of QOS, and how both are fed.
 
 use super::book::{Book, Numbers};
+use super::exchange::{Found, LedgerComplaints, QosChange, SeenQos, SeenSite};
 use super::feeding::{Feeding, Remembered};
-use super::keeper::{Found, LedgerComplaints, QosChange, SeenQos, SeenSite};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
 use super::steady::SteadyRuns;

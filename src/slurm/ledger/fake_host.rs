@@ -1,7 +1,8 @@
 //! A host of plain rows that feeds the ledger, and a naive host that keeps every second of every
 //! run.
 
-use super::keeper::{Found, Keeper, LedgerComplaints, SeenQos, SeenSite};
+use super::exchange::{Found, LedgerComplaints, SeenQos, SeenSite};
+use super::keeper::Keeper;
 use super::plan::LedgerPlan;
 use super::seen::{RunEnd, SeenRun, ran_secs};
 use super::written::Held;

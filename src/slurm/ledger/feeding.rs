@@ -1,8 +1,8 @@
 //! Feeds runs into both ledgers.
 
 use super::book::{Numbers, Page};
+use super::exchange::LedgerComplaints;
 use super::feed::Lane;
-use super::keeper::LedgerComplaints;
 use super::seen::SeenRun;
 use super::steady::SteadyRuns;
 use crate::engine::RunKey;

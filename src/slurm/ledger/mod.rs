@@ -15,6 +15,7 @@
 //! | `feeding` | feeds seen runs into both ledgers |
 //! | `book` | the ledger of one tree: associations, or QOS |
 //! | `books` | the ledgers of associations and of QOS, and how both are fed |
+//! | `exchange` | data that passes and the ledgers exchange |
 //! | `written` | values set by a pass, and records that were reset since |
 //! | `plan` | settings that concern the ledger |
 //! | `keeper` | both ledgers from pass to pass |
@@ -23,6 +24,7 @@
 
 pub(super) mod book;
 mod books;
+pub(super) mod exchange;
 mod feed;
 mod feeding;
 pub(super) mod keeper;

@@ -2,8 +2,7 @@
 
 use crate::config::{Config, UsageModel};
 use crate::usage::window::{Window, WindowError};
-use crate::usage::{Outcomes, Plan, Total};
-use jiff::civil::DateTime;
+use crate::usage::{Outcomes, Plan, longest_window_secs};
 use jiff::tz::TimeZone;
 
 /// Minimum time for which buckets are kept: a longer window may be configured later.
@@ -30,18 +29,13 @@ pub(in crate::slurm) struct LedgerPlan {
 impl LedgerPlan {
     /// Plan of these settings. `zone`: time zone of the dates.
     pub(in crate::slurm) fn new(config: &Config, zone: &TimeZone) -> LedgerPlan {
-        let plan = |model| plan_of(model, zone);
+        let plan = |model| Plan::of(model, zone).unwrap_or_default();
         let given = config.accounts.iter();
         let given = given.filter_map(|row| Some((row.account.clone(), row.plan?)));
         let accounts: Vec<_> = given.collect();
-        let models = accounts.iter().map(|(_, model)| *model);
-        let length = |model| match model {
-            UsageModel::Window { length_secs } => Some(u64::from(length_secs)),
-            UsageModel::HalfLife | UsageModel::Total { .. } => None,
-        };
         LedgerPlan {
             default: plan(config.usage()),
-            length_secs: models.chain([config.usage()]).filter_map(length).max(),
+            length_secs: longest_window_secs(config),
             accounts: accounts
                 .into_iter()
                 .map(|(account, model)| (account, plan(model)))
@@ -70,22 +64,4 @@ impl LedgerPlan {
         let length_secs = self.length_secs.unwrap_or(resolution_secs);
         Window::new(length_secs.max(resolution_secs), resolution_secs)
     }
-}
-
-fn plan_of(model: UsageModel, zone: &TimeZone) -> Plan {
-    match model {
-        UsageModel::HalfLife | UsageModel::Window { .. } => Plan::Window,
-        UsageModel::Total { since } => {
-            // In a zone east of Greenwich, 1970 begins before the epoch.
-            let since = moment(since, zone).unwrap_or(0).max(0);
-            Total::new(since).map_or(Plan::Window, Plan::Total)
-        }
-    }
-}
-
-/// A local date as seconds since 1970. Times that the clock skips or shows twice are resolved as in
-/// [`jiff::tz::Disambiguation::Compatible`]. `None` at the end of time.
-fn moment(date: DateTime, zone: &TimeZone) -> Option<i64> {
-    let zoned = date.to_zoned(zone.clone()).ok()?;
-    Some(zoned.timestamp().as_second())
 }

@@ -171,6 +171,7 @@ fn accruing(
     let passed = shared.passes_charged_until(row, now);
     let from = passed.unwrap_or(0).max(row.start_time);
     let accruing = Accruing {
+        job: row.job_id,
         assoc: AssocIndex::new(assoc as usize),
         run: run_of(row, factor, until, passed),
         at_end,

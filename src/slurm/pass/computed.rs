@@ -10,7 +10,7 @@ use crate::fairshare::{Entitlement, HostMath, RecordState};
 use crate::priority::{AssocFactors, Job};
 use crate::slurm::state::quirks::Quirks;
 use crate::tree::Tree;
-use crate::usage::{Charge, Model, UsageChange, UsageError};
+use crate::usage::{Charge, UsageChange, UsageError};
 use std::sync::Arc;
 
 use super::moment::Moment;
@@ -239,9 +239,9 @@ impl<C, F> Computed<C, F> {
         publisher.finish()
     }
 
-    /// The usage model.
-    pub(in crate::slurm) fn model(&self) -> &dyn Model {
-        &**self.engine.model()
+    /// Raw usage of the associations, by position; `None`: there are no associations.
+    pub(in crate::slurm) fn raw(&self) -> Option<&[Extended]> {
+        self.has_usage.then(|| self.engine.model().raw())
     }
 
     /// Takes usage from the host's records, valued at `as_of`.
@@ -297,6 +297,8 @@ impl<'a> EngineTables<'a> {
             accruing,
             record_states: self.record_states,
             host_math: self.host_math,
+            // The host has reset its records before.
+            clears: false,
             last_ran,
             now,
         };

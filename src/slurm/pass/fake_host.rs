@@ -279,6 +279,7 @@ impl FakeHost {
             let since = &self.charged_until.since_pass;
             let until = since.until_at_snapshot(job.id, job.start);
             let accruing = Accruing {
+                job: job.id,
                 assoc: job.assoc,
                 run: self.run_of(job, until),
                 at_end: false,

@@ -3,9 +3,9 @@
 
 use super::moment::Moment;
 use super::submits::Submits;
-use super::workspace::SlurmComputed;
 use crate::config::{Config, Expect, Order, Tiers};
 use crate::engine::{ChargedTo, Contenders, longest_secs, units};
+use crate::extended::Extended;
 use crate::fairshare::Entitlement;
 use crate::order::{Forest, Job, JobColumns, Level, Line, OrderError, Placed};
 use crate::slurm::rows::snapshot::Snapshot;
@@ -105,22 +105,21 @@ pub(in crate::slurm) fn changes(before: &Config, now: &Config) -> bool {
 }
 
 /// The order of the waiting jobs of a pass. `by_row` gets the number of each row of the snapshot;
-/// 0: keep the weighted priority. Unchanged on error. `before`: when jobs were first submitted;
+/// 0: keep the weighted priority. Unchanged on error. `raw`: usage of the associations, if there are
+/// any; `before`: when jobs were first submitted;
 /// `run_times`: run times so far.
 pub(in crate::slurm) fn form(
     config: &Config,
     (snapshot, tables): (&Snapshot, &Tables),
-    computed: &SlurmComputed,
+    raw: Option<&[Extended]>,
     moment: &Moment,
     before: &Submits,
     run_times: Arc<RunTimes>,
     (kept, by_row): (&mut LineWorkspace, &mut Vec<u32>),
 ) -> Result<StandingLine, OrderError> {
-    let raw = computed.model().raw();
-    let (tree, raw) = match computed.has_usage && raw.len() == tables.tree.len() {
-        true => (&tables.tree, raw),
-        false => (&Arc::default(), &[][..]),
-    };
+    let raw = raw.filter(|raw| raw.len() == tables.tree.len());
+    let nobody = Arc::default();
+    let (tree, raw) = raw.map_or((&nobody, &[][..]), |raw| (&tables.tree, raw));
     let contenders = kept.contenders(tree, &tables.entitlement);
     let mut used = contenders.used(raw);
     if expects(config) {

@@ -216,7 +216,7 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
     let formed = line::form(
         &settings.config,
         (&work.snapshot, &work.tables),
-        &work.computed,
+        work.computed.raw(),
         moment,
         &before,
         run_times,

@@ -1,6 +1,6 @@
-//! Usage that the host knows: a ledger of runs tells it, and passes only read it.
+//! Usage that the host counts by itself, run by run; passes only read it.
 
-use super::{Model, UsageChange, Use};
+use super::{Model, ModelSettings, UsageChange, Use, for_config};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
@@ -27,6 +27,10 @@ pub struct Given {
 }
 
 impl Model for Given {
+    fn copied(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+
     fn moment(&self) -> Option<i64> {
         self.moment
     }
@@ -53,8 +57,19 @@ impl Model for Given {
         self.usage.fill(Extended::ZERO);
     }
 
-    fn configure(&mut self, config: &Config) -> bool {
+    /// The host resets its own numbers.
+    fn reset_assoc(&mut self, _tree: &Tree, _assoc: AssocIndex) {}
+
+    fn fits(&self, config: &Config) -> bool {
         config.usage() != UsageModel::HalfLife
+    }
+
+    fn continued(
+        &self,
+        tree: &Tree,
+        settings: &ModelSettings<'_>,
+    ) -> Result<Box<dyn Model>, UsageError> {
+        for_config(tree, settings, self.moment.unwrap_or(0))
     }
 
     fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {

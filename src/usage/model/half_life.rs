@@ -3,7 +3,7 @@
 //! All usage decays by one factor, so sums are all that has to be kept: what was used when is
 //! forgotten. See [`Decay`] for the formulas and for where `compat=slurm` differs.
 
-use super::{Model, UsageChange, Use};
+use super::{Model, ModelSettings, UsageChange, Use, for_config};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
@@ -24,7 +24,7 @@ use crate::usage::{Amounts, Decay, Ledger, UsageError};
 /// let hour = Decay::new(3_600, Compat::Documented);
 /// let mut model = HalfLife::new(hour, Ledger::new(&tree), Some(0));
 /// model.advance(&tree, 600);
-/// let used = Use { from: 0, to: 600, billing: 2.0, factor: 1.0, tres: &[] };
+/// let used = Use { run: None, from: 0, to: 600, billing: 2.0, factor: 1.0, tres: &[] };
 /// let charged = model.charge(&tree, tree.index_of(2).unwrap(), &used)?;
 /// // Ten minutes of two TRES, of which a little has decayed.
 /// assert!(charged.usage > 1_100.0 && charged.usage < 1_200.0);
@@ -58,37 +58,14 @@ impl HalfLife {
         }
     }
 
-    /// The half-life and whose formulas.
+    /// As [`HalfLife::new`], with the half-life of these settings.
+    pub fn of(config: &Config, ledger: Ledger, moment: Option<i64>) -> HalfLife {
+        HalfLife::new(decay_of(config), ledger, moment)
+    }
+
+    /// The half-life, and the formulas that it follows.
     pub fn decay(&self) -> &Decay {
         self.weights.decay()
-    }
-
-    /// Another half-life, from the moment on.
-    pub fn set_decay(&mut self, decay: Decay) {
-        if self.decay() != &decay {
-            self.weights = Weights::new(&decay);
-        }
-    }
-
-    /// Usage is worth its number at another moment than was thought, as when it came from
-    /// elsewhere.
-    pub fn set_moment(&mut self, moment: Option<i64>) {
-        self.moment = moment;
-    }
-
-    /// Own and raw usage of every association.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// The same, to be edited together with the tree.
-    pub fn ledger_mut(&mut self) -> &mut Ledger {
-        &mut self.ledger
-    }
-
-    /// The ledger, when the model is done with.
-    pub fn into_ledger(self) -> Ledger {
-        self.ledger
     }
 
     /// What use counts for at the moment.
@@ -115,7 +92,15 @@ impl HalfLife {
     }
 }
 
+fn decay_of(config: &Config) -> Decay {
+    Decay::new(config.priority_decay_half_life_secs, config.compat)
+}
+
 impl Model for HalfLife {
+    fn copied(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+
     fn moment(&self) -> Option<i64> {
         self.moment
     }
@@ -150,13 +135,38 @@ impl Model for HalfLife {
         self.ledger.reset();
     }
 
-    fn configure(&mut self, config: &Config) -> bool {
-        if config.usage() != UsageModel::HalfLife {
-            return false;
+    fn reset_assoc(&mut self, tree: &Tree, assoc: AssocIndex) {
+        self.ledger.reset_assoc(tree, assoc);
+    }
+
+    fn fits(&self, config: &Config) -> bool {
+        config.usage() == UsageModel::HalfLife
+    }
+
+    fn configure(&mut self, config: &Config) {
+        let decay = decay_of(config);
+        if *self.decay() != decay {
+            self.weights = Weights::new(&decay);
         }
-        let half_life_secs = config.priority_decay_half_life_secs;
-        self.set_decay(Decay::new(half_life_secs, config.compat));
-        true
+    }
+
+    fn continued(
+        &self,
+        tree: &Tree,
+        settings: &ModelSettings<'_>,
+    ) -> Result<Box<dyn Model>, UsageError> {
+        match self.fits(settings.config) {
+            true => Ok(self.copied()),
+            false => for_config(tree, settings, self.moment.unwrap_or(0)),
+        }
+    }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
+    }
+
+    fn ledger_mut(&mut self) -> Option<&mut Ledger> {
+        Some(&mut self.ledger)
     }
 
     fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {
@@ -194,6 +204,7 @@ mod tests {
 
     fn used(from: i64, to: i64, billing: f64) -> Use<'static> {
         Use {
+            run: None,
             from,
             to,
             billing,
@@ -222,7 +233,11 @@ mod tests {
             let found = model.charge(&tree, user, &used(1_000, 1_100, 4.0)).unwrap();
             assert_eq!((found.wall_secs, found.usage), (50.0, 200.0));
             assert_eq!(raw(&model), [200.0; 3]);
-            model.set_decay(Decay::new(600, Compat::Documented));
+            let config = Config {
+                priority_decay_half_life_secs: 600,
+                ..Config::default()
+            };
+            model.configure(&config);
             assert_eq!(model.advance(&tree, 1_700), UsageChange::Factor(0.5));
             assert_eq!(raw(&model), [100.0; 3]);
         }

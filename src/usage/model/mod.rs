@@ -6,8 +6,8 @@
 //! | file | model | usage at time t |
 //! |---|---|---|
 //! | `half_life` | [`HalfLife`] | everything used before t, decayed by `PriorityDecayHalfLife` |
-//! | `given` | [`Given`] | what its host says |
-//! | `reset` | [`Resetting`] | another model's usage since the last `PriorityUsageResetPeriod` began |
+//! | `window` | [`Windowed`] | everything used in a window before t, or since a date, node by node |
+//! | `given` | [`Given`] | numbers of a host that counts windows and totals by itself |
 //!
 //! Time is an argument everywhere: no model looks at a clock. Usage is kept per association by
 //! position in a [`Tree`], and a charge to an association counts for all above it as well.
@@ -15,35 +15,35 @@
 //! What time does to usage is of one of two kinds ([`UsageChange`]). Under a half-life *all* usage is
 //! multiplied by *one* factor, which changes no order among siblings: a host scales the records
 //! that it keeps and ranks need not be computed again. A reset leaves nothing.
-//!
-//! [`Windowed`] (`window`) has what was used in a window before t, or since a date, node by node. It
-//! charges runs by their ids, whose end may take their use back, so its host keeps it beside passes.
 
 mod given;
 mod half_life;
-mod reset;
 mod window;
 
 use std::fmt::Debug;
 
-use super::{Amounts, UsageError};
+use jiff::tz::TimeZone;
+
+use super::window::{Changed, RunId};
+use super::{Amounts, Ledger, UsageError};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
-use crate::tree::{AssocIndex, Tree};
+use crate::tree::{AssocId, AssocIndex, Tree};
 
 pub use given::Given;
 pub use half_life::HalfLife;
-pub use reset::Resetting;
-pub use window::{Quantity, Windowed};
+pub use window::{Windowed, longest_window_secs};
 
 /// Use of resources over a period, to be charged to one association and all above it.
 ///
-/// A period that is empty or ends before it starts is no use.
+/// An empty period is no use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Use<'a> {
+    /// Run that used it, for models that can take back its use; `None`: no run.
+    pub run: Option<RunId>,
     /// Start of the period, seconds since 1970; included.
     pub from: i64,
-    /// End of the period, seconds since 1970; not included.
+    /// End of the period, seconds since 1970, not before `from`; not included.
     pub to: i64,
     /// Billing TRES per second, from 0 up (see [`crate::usage::billable_tres`]). What is negative
     /// counts as 0, but for models that follow Slurm.
@@ -53,6 +53,17 @@ pub struct Use<'a> {
     /// The allocated count of each TRES, in the host's order; may be empty where the model keeps
     /// no usage of single TRES.
     pub tres: &'a [u64],
+}
+
+/// One kind of usage of an association.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Billing TRES times seconds: the raw usage that fair share is computed from.
+    Billing,
+    /// Seconds, times usage factor (`grp_used_wall`).
+    Wall,
+    /// Seconds times the allocated count of one TRES, by its position in the host's list.
+    Tres(usize),
 }
 
 /// What became of all usage as time passed.
@@ -75,25 +86,42 @@ impl UsageChange {
     }
 }
 
+/// Settings that choose a usage model.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelSettings<'a> {
+    /// All settings; models read `usage=`, `resolution=`, the half-life and `compat=`.
+    pub config: &'a Config,
+    /// Time zone of dates.
+    pub zone: &'a TimeZone,
+    /// Plans of accounts, by association.
+    pub plans: &'a [(AssocId, UsageModel)],
+    /// Names of the host's TRES, in its order; a half-life ignores them.
+    pub tres: &'a [String],
+}
+
 /// How usage follows from what was used when.
 ///
 /// Methods that take a tree panic when it is of another size than the one the model was made for.
 pub trait Model: Debug + Send + Sync {
+    /// A copy.
+    fn copied(&self) -> Box<dyn Model>;
+
     /// The moment that usage is valued at, seconds since 1970: that of the last
     /// [`Model::advance`]. `None`: no time has passed yet.
     fn moment(&self) -> Option<i64>;
 
-    /// Lets time pass to `now`, and tells what became of all usage.
+    /// Lets time pass to `now`; returns what became of all usage.
     ///
     /// The first call sets the moment and changes nothing. A `now` before the moment leaves usage
-    /// as it is; the moment stays too, so that no time counts twice, but for models that follow
+    /// as it is; the moment stays too, so that no time counts twice, except for models that follow
     /// Slurm, which go back with the clock.
     fn advance(&mut self, tree: &Tree, now: i64) -> UsageChange;
 
     /// Charges use to an association and to all above it; returns what it counts for now.
     ///
     /// # Errors
-    /// [`UsageError::NotANumber`] where that is NaN or infinite; nothing was changed.
+    /// [`UsageError::NotANumber`] where that is NaN or infinite, and [`UsageError::Window`];
+    /// nothing was changed.
     fn charge(
         &mut self,
         tree: &Tree,
@@ -108,9 +136,45 @@ pub trait Model: Debug + Send + Sync {
     /// Forgets all usage; the moment stays.
     fn clear(&mut self);
 
-    /// Takes over settings, from the moment on. False, and nothing done, where they ask for another
-    /// model (see [`configure`]).
-    fn configure(&mut self, config: &Config) -> bool;
+    /// Forgets the usage of an association and of all below it.
+    fn reset_assoc(&mut self, tree: &Tree, assoc: AssocIndex);
+
+    /// Returns true if settings ask for this model; false: see [`Model::continued`].
+    fn fits(&self, config: &Config) -> bool;
+
+    /// Takes over settings that fit and may change from pass to pass, from the moment on.
+    fn configure(&mut self, config: &Config) {
+        let _ = config;
+    }
+
+    /// The model that the settings ask for, with this model's usage as far as that can be known. A
+    /// half-life continues from the numbers of a window. A window begins without usage where it
+    /// is not known when it was used.
+    ///
+    /// # Errors
+    /// [`UsageError::Window`] for lengths, resolutions and dates that a window cannot have.
+    fn continued(
+        &self,
+        tree: &Tree,
+        settings: &ModelSettings<'_>,
+    ) -> Result<Box<dyn Model>, UsageError>;
+
+    /// Own and raw usage, where the model keeps nothing else; `None`: it keeps when it was used.
+    fn ledger(&self) -> Option<&Ledger> {
+        None
+    }
+
+    /// The same, to be changed.
+    fn ledger_mut(&mut self) -> Option<&mut Ledger> {
+        None
+    }
+
+    /// Takes over a different tree, where [`Model::ledger`] is `None`: an association keeps its usage
+    /// by its id, a new one has none, and what a removed one used itself becomes its account's own,
+    /// if that is still there.
+    fn follow_tree(&mut self, before: &Tree, after: &Tree) {
+        let _ = (before, after);
+    }
 
     /// Raw usage by position, for a host whose records are where this model keeps its numbers:
     /// what others charged to them, or set by hand, is written here before a pass, valued at
@@ -120,29 +184,62 @@ pub trait Model: Debug + Send + Sync {
         let _ = moment;
         None
     }
-}
 
-/// The model that the settings ask for, without associations. One line per model.
-///
-/// Windows and totals need a ledger of runs, which knows more than passes do: its host keeps one,
-/// and tells what it says.
-pub fn for_config(config: &Config) -> Box<dyn Model> {
-    let mut model: Box<dyn Model> = match config.usage() {
-        UsageModel::HalfLife => Box::new(HalfLife::default()),
-        UsageModel::Window { .. } | UsageModel::Total { .. } => Box::new(Given::default()),
-    };
-    model.configure(config);
-    model
-}
-
-/// Makes `model` the one that the settings ask for. True: it is another one than before, and
-/// starts without usage.
-pub fn configure(model: &mut Box<dyn Model>, config: &Config) -> bool {
-    let same = model.configure(config);
-    if !same {
-        *model = for_config(config);
+    /// Names of the TRES whose usage is kept, in the host's order; `None`: billing alone is kept, and
+    /// no run can be taken back.
+    fn tres(&self) -> Option<&[String]> {
+        None
     }
-    !same
+
+    /// Usage by position, with that of all below; `None`: it is not kept.
+    fn usage(&self, of: Quantity) -> Option<&[Extended]> {
+        (of == Quantity::Billing).then(|| self.raw())
+    }
+
+    /// Moment up to which a run was charged, where that is kept run by run; `None`: it is not, or the
+    /// run is unknown.
+    fn charged_until(&self, run: RunId) -> Option<i64> {
+        let _ = run;
+        None
+    }
+
+    /// Ends a run; one that does not count is taken back as if it had never run. False: no such run
+    /// is kept.
+    fn end_run(&mut self, tree: &Tree, run: RunId, counts: bool) -> bool {
+        let _ = (tree, run, counts);
+        false
+    }
+
+    /// Associations whose usage changed since the last call, other than by the factor of
+    /// [`Model::advance`] and by charges to runs.
+    fn take_changed(&mut self) -> Changed {
+        Changed::Some(Vec::new())
+    }
+
+    /// Everything that [`Windowed::restore`] needs beside the tree and the moment; `None`: the
+    /// numbers of [`Model::ledger`] are everything.
+    fn save(&self, tree: &Tree) -> Option<Vec<u8>> {
+        let _ = tree;
+        None
+    }
+}
+
+/// The model that the settings ask for, without usage at the moment `now`. One line per model.
+///
+/// # Errors
+/// [`UsageError::Window`] for lengths, resolutions, dates and moments that a window cannot have.
+pub fn for_config(
+    tree: &Tree,
+    settings: &ModelSettings<'_>,
+    now: i64,
+) -> Result<Box<dyn Model>, UsageError> {
+    let config = settings.config;
+    Ok(match config.usage() {
+        UsageModel::HalfLife => Box::new(HalfLife::of(config, Ledger::new(tree), Some(now))),
+        UsageModel::Window { .. } | UsageModel::Total { .. } => {
+            Box::new(Windowed::new(tree, settings, now)?)
+        }
+    })
 }
 
 impl Default for Box<dyn Model> {
@@ -152,38 +249,8 @@ impl Default for Box<dyn Model> {
     }
 }
 
-/// A model that is chosen while the program runs.
-impl Model for Box<dyn Model> {
-    fn moment(&self) -> Option<i64> {
-        (**self).moment()
-    }
-
-    fn advance(&mut self, tree: &Tree, now: i64) -> UsageChange {
-        (**self).advance(tree, now)
-    }
-
-    fn charge(
-        &mut self,
-        tree: &Tree,
-        assoc: AssocIndex,
-        used: &Use<'_>,
-    ) -> Result<Amounts, UsageError> {
-        (**self).charge(tree, assoc, used)
-    }
-
-    fn raw(&self) -> &[Extended] {
-        (**self).raw()
-    }
-
-    fn clear(&mut self) {
-        (**self).clear();
-    }
-
-    fn configure(&mut self, config: &Config) -> bool {
-        (**self).configure(config)
-    }
-
-    fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {
-        (**self).records(moment)
+impl Clone for Box<dyn Model> {
+    fn clone(&self) -> Box<dyn Model> {
+        self.copied()
     }
 }

@@ -2,41 +2,44 @@
 //! `total:DATE`).
 //!
 //! [`WindowLedger`] keeps and computes; this hands out its numbers by position, for every
-//! quantity. Its plans tell node by node which of the two counts.
+//! quantity. Its plans say node by node which of the two counts.
 
-use super::Use;
+use super::{HalfLife, Model, ModelSettings, Quantity, UsageChange, Use};
+use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
-use crate::tree::{AssocIndex, Tree};
+use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::quirks::Quirks;
-use crate::usage::window::{Changed, Column, Rate, WindowError, WindowLedger};
-use crate::usage::{Amounts, UsageError};
+use crate::usage::window::{
+    Changed, Column, Columns, History, LeafKey, Rate, RunId, Window, WindowError, WindowLedger,
+};
+use crate::usage::{Amounts, Ledger, Plan, Total, UsageError};
 
-/// Which usage of an association.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Quantity {
-    /// Billing TRES times seconds: the raw usage that fair share is computed from.
-    Billing,
-    /// Seconds, times usage factor (`grp_used_wall`).
-    Wall,
-    /// Seconds times the allocated count of one TRES, by its position in the host's list.
-    Tres(usize),
-}
+/// Name of the one source in saved ledgers.
+const SOURCE: &str = "ft_tree";
 
 /// Usage in a window or since dates, of every quantity.
 ///
+/// Charges to runs are kept run by run until [`Model::end_run`]. Times before 1970 and after the year
+/// 9999 are refused; [`Model::advance`] to such a moment changes nothing.
+///
 /// ```
+/// use fairtree::config::{Config, PriorityParameters};
 /// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
-/// use fairtree::usage::window::{Columns, Window, WindowLedger};
-/// use fairtree::usage::{Quantity, Use, Windowed};
+/// use fairtree::usage::{Model, ModelSettings, Quantity, Use, Windowed};
+/// use jiff::tz::TimeZone;
 /// let root = Assoc { id: 1, parent: None, kind: AssocKind::Account, shares: Shares::Raw(1) };
 /// let tree = Tree::from_rows([root])?;
 /// let index = tree.index_of(1).unwrap();
-/// let window = Window::new(3600, 60)?;
-/// let columns = Columns::new(["cpu"])?;
-/// let ledger = WindowLedger::new(&tree, window, 3600, columns, "hpc", 6_000)?;
-/// let mut model = Windowed::new(&tree, ledger, &["cpu"]);
+/// let parameters = PriorityParameters::parse("usage=window:1:00:00,resolution=1:00", None)?;
+/// let settings = ModelSettings {
+///     config: &Config { parameters, ..Config::default() },
+///     zone: &TimeZone::UTC,
+///     plans: &[],
+///     tres: &["cpu".to_owned()],
+/// };
+/// let mut model = Windowed::new(&tree, &settings, 6_000)?;
 /// model.advance(&tree, 6_600);
-/// let used = Use { from: 6_000, to: 6_600, billing: 2.0, factor: 1.0, tres: &[4] };
+/// let used = Use { run: None, from: 6_000, to: 6_600, billing: 2.0, factor: 1.0, tres: &[4] };
 /// model.charge(&tree, index, &used)?;
 /// assert_eq!(model.usage(Quantity::Tres(0)).unwrap()[0].to_f64(), 2_400.0);
 /// // Half of it has left the window.
@@ -47,110 +50,117 @@ pub enum Quantity {
 #[derive(Clone, Debug)]
 pub struct Windowed {
     ledger: WindowLedger,
-    /// By position in the host's list of TRES: that in the ledger's, if it counts it.
+    /// Names of the host's TRES, and their places among those of the ledger.
+    names: Vec<String>,
     tres: Vec<Option<usize>>,
+    plans: Vec<(AssocId, Plan)>,
     /// Per column of the ledger one number per association.
     usage: Vec<Vec<Extended>>,
+    changed: Changed,
+}
+
+/// The longest window that settings ask for, seconds; `None`: they ask for none.
+pub fn longest_window_secs(config: &Config) -> Option<u64> {
+    let plans = config.accounts.iter().filter_map(|row| row.plan);
+    let length = |model| match model {
+        UsageModel::Window { length_secs } => Some(u64::from(length_secs)),
+        UsageModel::HalfLife | UsageModel::Total { .. } => None,
+    };
+    plans.chain([config.usage()]).filter_map(length).max()
+}
+
+/// The window that settings ask for; one bucket long if none has a length.
+fn window_of(config: &Config) -> Result<Window, WindowError> {
+    let resolution_secs = u64::from(config.resolution_secs());
+    let length_secs = longest_window_secs(config).unwrap_or(resolution_secs);
+    Window::new(length_secs, resolution_secs)
 }
 
 impl Windowed {
+    /// No use yet, at the moment `now`.
+    ///
+    /// # Errors
+    /// Lengths, resolutions, dates, TRES and moments that a window cannot have.
+    pub fn new(
+        tree: &Tree,
+        settings: &ModelSettings<'_>,
+        now: i64,
+    ) -> Result<Windowed, WindowError> {
+        let window = window_of(settings.config)?;
+        let mut model = Windowed::unused(tree, window, settings.tres, now)?;
+        model.take_settings(tree, settings)?;
+        Ok(model)
+    }
+
+    fn unused(
+        tree: &Tree,
+        window: Window,
+        tres: &[String],
+        now: i64,
+    ) -> Result<Windowed, WindowError> {
+        let columns = Columns::new(tres.iter().cloned())?;
+        let keep_secs = window.length_secs();
+        let ledger = WindowLedger::new(tree, window, keep_secs, columns, SOURCE, now)?;
+        Ok(Windowed::of(tree, ledger, tres))
+    }
+
     /// `tres`: names of the host's TRES, in its order; those that the ledger does not count have
     /// no usage.
-    pub fn new<S: AsRef<str>>(tree: &Tree, ledger: WindowLedger, tres: &[S]) -> Windowed {
+    fn of(tree: &Tree, ledger: WindowLedger, tres: &[String]) -> Windowed {
         let columns = ledger.columns();
-        let place = |name: &S| match columns.find(name.as_ref()) {
+        let place = |name: &String| match columns.find(name) {
             Some(Column::Tres(at)) => Some(at),
             _ => None,
         };
         let mut model = Windowed {
+            names: tres.to_vec(),
             tres: tres.iter().map(place).collect(),
+            plans: Vec::new(),
             usage: vec![Vec::new(); 2 + columns.tres().len()],
             ledger,
+            changed: Changed::All,
         };
         model.read_all(tree);
         model
     }
 
-    /// The ledger.
-    pub fn ledger(&self) -> &WindowLedger {
-        &self.ledger
+    /// Takes over lengths and plans. On an error it is half-changed.
+    fn take_settings(
+        &mut self,
+        tree: &Tree,
+        settings: &ModelSettings<'_>,
+    ) -> Result<(), WindowError> {
+        let window = window_of(settings.config)?;
+        let default = Plan::of(settings.config.usage(), settings.zone)?;
+        let plan =
+            |(id, model): &(AssocId, UsageModel)| Ok((*id, Plan::of(*model, settings.zone)?));
+        let plans: Result<Vec<_>, WindowError> = settings.plans.iter().map(plan).collect();
+        self.plans = plans?;
+        let plans = self.plans.clone();
+        self.edit(tree, |ledger| {
+            if ledger.window().resolution_secs() != window.resolution_secs() {
+                ledger.coarsen(tree, window.resolution_secs())?;
+            }
+            ledger.keep_at_least(window.length_secs());
+            ledger.set_length(tree, window.length_secs())?;
+            ledger.set_plans(tree, default, plans)
+        })
     }
 
-    /// Changes the ledger: runs by their ids, length, plans, other sources, files.
-    pub fn edit<R>(&mut self, tree: &Tree, edit: impl FnOnce(&mut WindowLedger) -> R) -> R {
+    fn edit<R>(&mut self, tree: &Tree, edit: impl FnOnce(&mut WindowLedger) -> R) -> R {
         let result = edit(&mut self.ledger);
         self.read_changed(tree);
         result
     }
 
-    /// Lets time pass to `now`. A `now` before the ledger's moment changes nothing, and so does one
-    /// that no ledger can have, before 1970 or after the year 9999.
-    pub fn advance(&mut self, tree: &Tree, now: i64) {
-        if self.ledger.advance(tree, now) == Ok(true) {
-            self.read_changed(tree);
-        }
-    }
-
-    /// What use counts for at the moment, by the plan of nodes that have none of their own.
-    pub fn weigh(&mut self, used: &Use<'_>) -> Amounts {
+    /// Returns the use that counts at the moment, by the plan of nodes that have none of their own.
+    fn weigh(&mut self, used: &Use<'_>) -> Amounts {
         let plan = self.ledger.default_plan();
         let secs = match used.from < used.to {
             true => self.ledger.weigh_secs(used.from, used.to, plan),
             false => 0.0,
         };
         Amounts::of(secs, used, Quirks::default())
-    }
-
-    /// Charges use that belongs to no run to an association and to all above it; returns what it
-    /// counts for now.
-    ///
-    /// # Errors
-    /// Periods that the ledger cannot keep; [`UsageError::NotANumber`]. Nothing was changed.
-    pub fn charge(
-        &mut self,
-        tree: &Tree,
-        assoc: AssocIndex,
-        used: &Use<'_>,
-    ) -> Result<Amounts, UsageError> {
-        if used.from < used.to {
-            let rate = self.rate(used)?;
-            let ledger = &mut self.ledger;
-            ledger.charge_interval(tree, assoc, used.from, used.to, &rate)?;
-            self.read_changed(tree);
-        }
-        Ok(self.weigh(used))
-    }
-
-    /// Usage at the moment, one number per association by position, with that of all below it.
-    /// `None`: the ledger does not count this TRES.
-    pub fn usage(&self, of: Quantity) -> Option<&[Extended]> {
-        let at = match of {
-            Quantity::Billing => 0,
-            Quantity::Wall => 1,
-            Quantity::Tres(at) => 2 + self.tres.get(at).copied().flatten()?,
-        };
-        Some(&self.usage[at])
-    }
-
-    /// [`Quantity::Billing`], which fair share is computed from.
-    pub fn raw(&self) -> &[Extended] {
-        &self.usage[0]
-    }
-
-    /// Forgets all usage; the moment stays.
-    pub fn clear(&mut self) {
-        self.ledger.clear();
-        self.ledger.take_changed();
-        for usage in &mut self.usage {
-            usage.fill(Extended::ZERO);
-        }
-    }
-
-    /// Takes over another tree: an association keeps its usage by its id, one that is new has
-    /// none, and what a removed one used itself becomes its account's own, if that is still there.
-    pub fn follow_tree(&mut self, before: &Tree, after: &Tree) {
-        self.ledger.follow_tree(before, after);
-        self.read_all(after);
     }
 
     fn column(at: usize) -> Column {
@@ -163,6 +173,7 @@ impl Windowed {
 
     fn read_all(&mut self, tree: &Tree) {
         self.ledger.take_changed();
+        self.changed = Changed::All;
         for (at, usage) in self.usage.iter_mut().enumerate() {
             let used = |index| self.ledger.used(index, Self::column(at)).to_extended();
             usage.clear();
@@ -180,6 +191,7 @@ impl Windowed {
                 usage[node.get()] = *used;
             }
         });
+        self.changed.extend(Changed::Some(nodes), tree.len());
     }
 
     fn rate(&self, used: &Use<'_>) -> Result<Rate, WindowError> {
@@ -194,14 +206,226 @@ impl Windowed {
         };
         self.ledger.columns().rate(billing, used.factor, &counts)
     }
+
+    /// Restores the result of [`Model::save`] at the moment `now`.
+    ///
+    /// # Errors
+    /// A sentence on the damage.
+    pub fn restore(tree: &Tree, bytes: &[u8], now: i64) -> Result<Windowed, String> {
+        let mut input = Input(bytes);
+        let length_secs = u64::from_le_bytes(input.take()?);
+        let resolution_secs = u64::from(u32::from_le_bytes(input.take()?));
+        let default = plan(i64::from_le_bytes(input.take()?))?;
+        let mut plans = Vec::new();
+        for _ in 0..u32::from_le_bytes(input.take()?) {
+            let id = u32::from_le_bytes(input.take()?);
+            plans.push((id, plan(i64::from_le_bytes(input.take()?))?));
+        }
+        let mut tres = Vec::new();
+        for _ in 0..u32::from_le_bytes(input.take()?) {
+            let len = u32::from_le_bytes(input.take()?) as usize;
+            tres.push(input.text(len)?.to_owned());
+        }
+        let wrong = |error: WindowError| error.to_string();
+        let window = Window::new(length_secs, resolution_secs).map_err(wrong)?;
+        let history = History::load(input.0).map_err(wrong)?;
+        let mut made = Windowed::unused(tree, window, &tres, now).map_err(wrong)?;
+        let place = |key: &LeafKey| {
+            let id = key.account().parse().ok()?;
+            tree.index_of(id)
+        };
+        let restored = made.edit(tree, |ledger| {
+            ledger.set_plans(tree, default, plans.iter().copied())?;
+            ledger.restore(tree, history, place)
+        });
+        restored.map_err(wrong)?;
+        let found = made.ledger.now();
+        if found != now {
+            return Err(format!("usage of {found} in a state of {now}"));
+        }
+        made.plans = plans;
+        Ok(made)
+    }
+}
+
+impl Model for Windowed {
+    fn copied(&self) -> Box<dyn Model> {
+        Box::new(self.clone())
+    }
+
+    fn moment(&self) -> Option<i64> {
+        Some(self.ledger.now())
+    }
+
+    fn advance(&mut self, tree: &Tree, now: i64) -> UsageChange {
+        if self.ledger.advance(tree, now) == Ok(true) {
+            self.read_changed(tree);
+        }
+        UsageChange::Factor(1.0)
+    }
+
+    /// As [`Model::charge`]; the result counts by the plan of nodes that have none of their own.
+    fn charge(
+        &mut self,
+        tree: &Tree,
+        assoc: AssocIndex,
+        used: &Use<'_>,
+    ) -> Result<Amounts, UsageError> {
+        let rate = self.rate(used)?;
+        let ledger = &mut self.ledger;
+        match used.run {
+            Some(run) => ledger.charge(tree, assoc, run, used.from, used.to, &rate)?,
+            None => ledger.charge_interval(tree, assoc, used.from, used.to, &rate)?,
+        }
+        self.read_changed(tree);
+        Ok(self.weigh(used))
+    }
+
+    fn raw(&self) -> &[Extended] {
+        &self.usage[0]
+    }
+
+    fn clear(&mut self) {
+        self.ledger.clear();
+        self.ledger.take_changed();
+        self.changed = Changed::All;
+        for usage in &mut self.usage {
+            usage.fill(Extended::ZERO);
+        }
+    }
+
+    fn reset_assoc(&mut self, tree: &Tree, assoc: AssocIndex) {
+        self.edit(tree, |ledger| ledger.reset_assoc(tree, assoc));
+    }
+
+    fn fits(&self, config: &Config) -> bool {
+        let default = self.ledger.default_plan();
+        let kind = match config.usage() {
+            UsageModel::HalfLife => false,
+            UsageModel::Window { .. } => default == Plan::Window,
+            UsageModel::Total { .. } => default != Plan::Window,
+        };
+        kind && window_of(config) == Ok(self.ledger.window())
+    }
+
+    fn continued(
+        &self,
+        tree: &Tree,
+        settings: &ModelSettings<'_>,
+    ) -> Result<Box<dyn Model>, UsageError> {
+        if settings.config.usage() == UsageModel::HalfLife {
+            let ledger = Ledger::from_raw(tree, self.raw())?;
+            let half_life = HalfLife::of(settings.config, ledger, self.moment());
+            return Ok(Box::new(half_life));
+        }
+        let mut model = self.clone();
+        model.take_settings(tree, settings)?;
+        Ok(Box::new(model))
+    }
+
+    fn follow_tree(&mut self, before: &Tree, after: &Tree) {
+        self.ledger.follow_tree(before, after);
+        self.read_all(after);
+    }
+
+    fn tres(&self) -> Option<&[String]> {
+        Some(&self.names)
+    }
+
+    fn usage(&self, of: Quantity) -> Option<&[Extended]> {
+        let at = match of {
+            Quantity::Billing => 0,
+            Quantity::Wall => 1,
+            Quantity::Tres(at) => 2 + self.tres.get(at).copied().flatten()?,
+        };
+        Some(&self.usage[at])
+    }
+
+    fn charged_until(&self, run: RunId) -> Option<i64> {
+        self.ledger.charged_until(run)
+    }
+
+    fn end_run(&mut self, tree: &Tree, run: RunId, counts: bool) -> bool {
+        self.edit(tree, |ledger| match counts {
+            true => ledger.close(run),
+            false => ledger.take_back(tree, run),
+        })
+    }
+
+    fn take_changed(&mut self) -> Changed {
+        std::mem::replace(&mut self.changed, Changed::Some(Vec::new()))
+    }
+
+    fn save(&self, tree: &Tree) -> Option<Vec<u8>> {
+        let window = self.ledger.window();
+        let mut bytes = Vec::new();
+        bytes.extend(window.length_secs().to_le_bytes());
+        bytes.extend(window.resolution_secs().to_le_bytes());
+        bytes.extend(since(self.ledger.default_plan()).to_le_bytes());
+        bytes.extend(count(self.plans.len()).to_le_bytes());
+        for (id, plan) in &self.plans {
+            bytes.extend(id.to_le_bytes());
+            bytes.extend(since(*plan).to_le_bytes());
+        }
+        bytes.extend(count(self.names.len()).to_le_bytes());
+        for name in &self.names {
+            bytes.extend(count(name.len()).to_le_bytes());
+            bytes.extend(name.as_bytes());
+        }
+        let name = |at: AssocIndex| {
+            let id = tree.rows()[at.get()].id.to_string();
+            LeafKey::new(&id, "", "").expect("digits are a name")
+        };
+        bytes.extend(self.ledger.save(name).expect("ids differ"));
+        Some(bytes)
+    }
+}
+
+/// A plan as a number: -1 for the window, or the date.
+fn since(plan: Plan) -> i64 {
+    match plan {
+        Plan::Window => -1,
+        Plan::Total(total) => total.since(),
+    }
+}
+
+fn plan(since: i64) -> Result<Plan, String> {
+    match since {
+        -1 => Ok(Plan::Window),
+        _ => Total::new(since)
+            .map(Plan::Total)
+            .map_err(|e| e.to_string()),
+    }
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).expect("fewer than 2^32")
+}
+
+/// Takes saved numbers and names off the front of bytes.
+struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or("they are cut short")?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    fn text(&mut self, len: usize) -> Result<&'a str, String> {
+        let (text, rest) = self.0.split_at_checked(len).ok_or("they are cut short")?;
+        self.0 = rest;
+        std::str::from_utf8(text).map_err(|_| "a name that is not UTF-8".to_owned())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{PolicyFile, PriorityParameters};
     use crate::tree::{Assoc, AssocKind, Shares};
-    use crate::usage::window::{Columns, Window};
-    use crate::usage::{Plan, Total};
+    use jiff::tz::TimeZone;
+    use proptest::prelude::*;
 
     fn row(id: u32, parent: Option<u32>, kind: AssocKind) -> Assoc {
         Assoc {
@@ -227,11 +451,12 @@ mod tests {
         let window = Window::new(100, 10).unwrap();
         let columns = Columns::new(["mem", "cpu"]).unwrap();
         let ledger = WindowLedger::new(tree, window, 100, columns, "hpc", 1_000).unwrap();
-        Windowed::new(tree, ledger, &["mem", "energy", "cpu"])
+        Windowed::of(tree, ledger, &["mem", "energy", "cpu"].map(str::to_owned))
     }
 
     fn used(from: i64, to: i64) -> Use<'static> {
         Use {
+            run: None,
             from,
             to,
             billing: 2.0,
@@ -271,7 +496,7 @@ mod tests {
         assert_eq!(model.weigh(&used(900, 1_000)).wall_secs, 37.5);
         // A clock that steps back moves nothing.
         model.advance(&tree, 1_000);
-        assert_eq!(model.ledger().now(), 1_025);
+        assert_eq!(model.ledger.now(), 1_025);
         assert_eq!(numbers(&model, Quantity::Wall), [42.5, 37.5, 37.5, 5.0]);
     }
 
@@ -301,5 +526,132 @@ mod tests {
             .charge(&after, after.index_of(2).unwrap(), &used(1_990, 2_000))
             .unwrap();
         assert_eq!(numbers(&model, Quantity::Wall), [5.0, 5.0]);
+    }
+
+    /// root 0 -> account 1 -> users 2 and 3; root -> user 4.
+    fn five() -> Tree {
+        Tree::from_rows([
+            row(0, None, AssocKind::Account),
+            row(1, Some(0), AssocKind::Account),
+            row(2, Some(1), AssocKind::User),
+            row(3, Some(1), AssocKind::User),
+            row(4, Some(0), AssocKind::User),
+        ])
+        .unwrap()
+    }
+
+    /// One period of use that was charged, of a run or of none.
+    #[derive(Clone, Copy, Debug)]
+    struct Interval {
+        assoc: usize,
+        job: u32,
+        from: i64,
+        to: i64,
+        cpus: u64,
+    }
+
+    /// Everything that was charged, and no buckets.
+    fn naive(kept: &[Interval], since: [i64; 5], now: i64, of: impl Fn(u64) -> u64) -> Vec<f64> {
+        const ABOVE: [&[usize]; 5] = [&[0], &[1, 0], &[2, 1, 0], &[3, 1, 0], &[4, 0]];
+        let mut usage = vec![0.0; 5];
+        for each in kept {
+            for &node in ABOVE[each.assoc] {
+                let secs = (each.to.min(now) - each.from.max(since[node])).max(0);
+                usage[node] += secs as f64 * of(each.cpus) as f64;
+            }
+        }
+        usage
+    }
+
+    const START: i64 = 10_000;
+    const LENGTH: i64 = 50;
+
+    proptest! {
+        // Buckets of a second have no edge, so the numbers are equal.
+        #[test]
+        fn usage_is_that_of_all_intervals(
+            steps in prop::collection::vec((0_u8..8, 2_usize..5, 0_u32..4, 0_i64..40, 1_i64..30, 1_u64..5), 1..60)
+        ) {
+            let tree = five();
+            let text = "usage=window:0:50,resolution=0:01";
+            let mut config = Config {
+                parameters: PriorityParameters::parse(text, None).unwrap(),
+                ..Config::default()
+            };
+            let policy = "[accounts.4]\nplan = 'total:1970-01-01T02:46:55'";
+            config.accounts = PolicyFile::parse(policy, "p", None).unwrap().accounts;
+            let plan = config.accounts[0].plan.unwrap();
+            let settings = ModelSettings {
+                config: &config,
+                zone: &TimeZone::UTC,
+                plans: &[(4, plan)],
+                tres: &["cpu".to_owned()],
+            };
+            let mut window = Windowed::new(&tree, &settings, START).unwrap();
+            prop_assert!(window.fits(&config));
+            let (mut now, mut kept) = (START, Vec::<Interval>::new());
+            let mut open = std::collections::BTreeSet::new();
+            for (what, assoc, job, back, secs, cpus) in steps {
+                let index = AssocIndex::new(assoc);
+                let run = RunId { job, run: 1 };
+                let from = now - back;
+                let to = (from + secs).min(now);
+                match what {
+                    0..=3 => {
+                        let same = |each: &&Interval| each.job == job && open.contains(&job);
+                        let clash = kept.iter().filter(same).any(|each| {
+                            each.assoc != assoc || (each.from < to && from < each.to)
+                        });
+                        let (billing, factor) = (cpus as f64 * 2.0, 1.0);
+                        let used = Use { run: Some(run), from, to, billing, factor, tres: &[cpus] };
+                        let charged = window.charge(&tree, index, &used);
+                        if clash {
+                            let refused = matches!(
+                                charged,
+                                Err(UsageError::Window(
+                                    WindowError::Overlap { .. } | WindowError::OtherLeaf { .. }
+                                ))
+                            );
+                            prop_assert!(refused);
+                        } else {
+                            charged.unwrap();
+                            if from < to {
+                                open.insert(job);
+                                kept.push(Interval { assoc, job, from, to, cpus });
+                            }
+                        }
+                    }
+                    4 => {
+                        let known = window.end_run(&tree, run, false);
+                        prop_assert_eq!(known, open.remove(&job));
+                        kept.retain(|each| each.job != job);
+                    }
+                    5 => {
+                        let known = window.end_run(&tree, run, true);
+                        prop_assert_eq!(known, open.remove(&job));
+                        // Its number may come again.
+                        kept.iter_mut().filter(|each| each.job == job).for_each(|each| each.job = 99);
+                    }
+                    6 => {
+                        now += secs;
+                        window.advance(&tree, now);
+                    }
+                    _ => {
+                        let bytes = window.save(&tree).unwrap();
+                        window = Windowed::restore(&tree, &bytes, now).unwrap();
+                        prop_assert_eq!(window.save(&tree), Some(bytes));
+                        prop_assert!(window.fits(&config));
+                    }
+                }
+                let edge = now - LENGTH;
+                let since = [edge, edge, edge, edge, 10_015];
+                let of = |scale| move |cpus: u64| cpus * scale;
+                prop_assert_eq!(numbers(&window, Quantity::Billing), naive(&kept, since, now, of(2)));
+                let wall = numbers(&window, Quantity::Wall);
+                prop_assert_eq!(wall, naive(&kept, since, now, |_| 1));
+                let tres = numbers(&window, Quantity::Tres(0));
+                prop_assert_eq!(tres, naive(&kept, since, now, of(1)));
+            }
+        }
     }
 }

@@ -27,6 +27,16 @@ pub enum Changed {
 }
 
 impl Changed {
+    /// Adds more; all, once they are more than `most`.
+    pub(crate) fn extend(&mut self, more: Changed, most: usize) {
+        match (more, &mut *self) {
+            (Changed::Some(more), Changed::Some(changed)) if changed.len() + more.len() <= most => {
+                changed.extend(more);
+            }
+            _ => *self = Changed::All,
+        }
+    }
+
     /// The same with all above them, ascending, each once.
     pub(crate) fn and_above(self, tree: &Tree) -> Changed {
         let Changed::Some(leaves) = self else {

@@ -95,7 +95,7 @@ pub use names::{MAX_LABEL_LEN, OWN_FILE, QOS_FILE, label_of_file, source_file};
 pub use reading::{MAX_OWN_BYTES, MAX_SOURCE_BYTES, ReadError};
 pub use run::RunId;
 pub use span::Spans;
-pub(in crate::usage) use span::check_time;
+pub(crate) use span::check_time;
 pub use store::Placed;
 
 /// The most dates that a ledger keeps totals for.

@@ -6,7 +6,7 @@ use super::WindowError;
 pub(super) const MAX_TIME: i64 = 253_402_300_799;
 
 /// Refuses moments before 1970 and after the year 9999.
-pub(in crate::usage) fn check_time(what: &'static str, found: i64) -> Result<i64, WindowError> {
+pub(crate) fn check_time(what: &'static str, found: i64) -> Result<i64, WindowError> {
     match (0..=MAX_TIME).contains(&found) {
         true => Ok(found),
         false => Err(WindowError::Time { what, found }),

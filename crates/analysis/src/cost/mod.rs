@@ -100,15 +100,19 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
     let mut assumptions = cluster.assumptions.clone();
     let bill = bill::of(cluster, request, &mut assumptions);
     let mut without = cluster.clone();
-    without.now = Some(start_of(cluster));
+    without.now = Some(cluster.moment());
     if let (Some(jobs), Some(own)) = (without.jobs_mut(), request.job) {
         jobs.retain(|job| job.job.id != own);
     }
     let mut with = without.clone();
-    without.pass(request.secs);
+    if let Err(error) = without.pass(request.secs) {
+        assumptions.push(format!("usage stays as it is: {error}"));
+    }
     let jobs = Arc::make_mut(with.jobs.get_or_insert_default());
     jobs.push(job(cluster, request, &bill));
-    with.pass(request.secs);
+    if let Err(error) = with.pass(request.secs) {
+        assumptions.push(format!("the job is not charged: {error}"));
+    }
     let usage = |of: &Cluster| of.ledger.raw()[request.assoc.get()];
     let left_at_end = (usage(&with) - usage(&without)).to_f64();
     without.rank();
@@ -148,14 +152,9 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
     }
 }
 
-/// When the job starts. Where the input has no times any will do, but 0: that is no start.
-fn start_of(cluster: &Cluster) -> i64 {
-    cluster.now.unwrap_or(0).max(1)
-}
-
 /// The job as one that runs.
 fn job(cluster: &Cluster, request: &Request, bill: &Bill) -> ClusterJob {
-    let start = start_of(cluster);
+    let start = cluster.moment();
     let run = Run {
         state: RunState::default(),
         start_time: start,

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::{JobChange, SiteChange};
 use fairtree::priority::{AssocFactors, Index, Job, Span};
-use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, TreeError};
+use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree, TreeError};
 use fairtree::usage::UsageError;
 use fairtree_model::cluster::{AssocName, Cluster, FindError, JobName, JobPhase};
+use fairtree_model::input::site::Uses;
 
 /// Why a change cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -55,10 +56,6 @@ pub(super) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
         change: change.to_string(),
         why: why.to_owned(),
     };
-    if !change.keeps_uses() {
-        // From here on usage is what the changes make of it.
-        cluster.uses = None;
-    }
     match change {
         SiteChange::Settings(config, _) => {
             let set = cluster.set_config((**config).clone());
@@ -144,13 +141,26 @@ pub(super) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
                 change: change.to_string(),
                 error,
             })?;
+            if let Some(uses) = uses(cluster) {
+                uses.charge(index, *usage);
+            }
         }
         SiteChange::ResetUsage(who) => {
             let index = cluster.find_any(who)?;
             cluster.ledger.reset_assoc(&cluster.tree, index);
+            let below = below(&cluster.tree, index);
+            if let Some(uses) = uses(cluster) {
+                uses.forget(&below);
+            }
         }
         SiteChange::Job(name, what) => job(cluster, *name, what, &refused)?,
-        SiteChange::After(secs) => cluster.pass(*secs),
+        SiteChange::After(secs) => {
+            let passed = cluster.pass(*secs);
+            passed.map_err(|error| ChangeError::Usage {
+                change: change.to_string(),
+                error,
+            })?;
+        }
     }
     Ok(())
 }
@@ -181,9 +191,12 @@ fn add(
     Ok(())
 }
 
-/// Removes an association with all below it, and its jobs.
-fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
-    let tree = &cluster.tree;
+fn uses(cluster: &mut Cluster) -> Option<&mut Uses> {
+    cluster.uses.as_mut().map(Arc::make_mut)
+}
+
+/// True for an association and all below it, by position.
+fn below(tree: &Tree, index: AssocIndex) -> Vec<bool> {
     let mut below = vec![false; tree.len()];
     below[index.get()] = true;
     for &each in tree.parents_first() {
@@ -191,6 +204,13 @@ fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
             below[each.get()] = true;
         }
     }
+    below
+}
+
+/// Removes an association with all below it, and its jobs.
+fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
+    let tree = &cluster.tree;
+    let below = below(tree, index);
     let gone = |job: &Job| job.assoc.is_some_and(|assoc| below[assoc.get()]);
     if let Some(jobs) = cluster.jobs.as_mut().map(Arc::make_mut) {
         jobs.retain(|job| !gone(&job.job));
@@ -204,7 +224,14 @@ fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
         .map(|each| tree.rows()[each.get()].id)
         .collect();
     for id in ids {
+        let parent = cluster
+            .tree
+            .index_of(id)
+            .and_then(|at| cluster.tree.parent(at));
         let at = cluster.ledger.remove_assoc(&mut cluster.tree, id)?;
+        if let (Some(uses), Some(parent)) = (uses(cluster), parent) {
+            uses.remove(at, parent);
+        }
         cluster.names.remove(at.get());
         cluster.tables.assocs.remove(at.get());
         for job in cluster.jobs_mut().into_iter().flatten() {

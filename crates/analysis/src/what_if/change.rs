@@ -77,28 +77,6 @@ pub enum JobChange {
     Cancel,
 }
 
-impl SiteChange {
-    /// Returns true if what usage is counted from is still known after the change.
-    pub fn keeps_uses(&self) -> bool {
-        match self {
-            SiteChange::Settings(..)
-            | SiteChange::PartitionFactor(..)
-            | SiteChange::QosPriority(..)
-            | SiteChange::UsageFactor(..)
-            | SiteChange::Shares(..)
-            | SiteChange::AssocPriority(..)
-            | SiteChange::Job(..)
-            | SiteChange::After(_) => true,
-            SiteChange::AddAccount { .. }
-            | SiteChange::AddUser { .. }
-            | SiteChange::Remove(_)
-            | SiteChange::Parent { .. }
-            | SiteChange::Charge(..)
-            | SiteChange::ResetUsage(_) => false,
-        }
-    }
-}
-
 impl fmt::Display for SiteChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

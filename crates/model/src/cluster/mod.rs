@@ -151,6 +151,7 @@ impl Cluster {
             .iter()
             .filter_map(|job| {
                 Some(Accruing {
+                    job: job.job.id,
                     assoc: job.job.assoc?,
                     run: *job.run.as_deref()?,
                     at_end: false,

@@ -1,101 +1,143 @@
-//! Letting time pass: usage decays, running jobs are charged, resets come due.
+//! Letting time pass: usage decays or leaves the window, running jobs are charged, resets come due.
 
 use std::sync::Arc;
 
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::{Cluster, JobPhase};
-use fairtree::config::UsageModel;
-use fairtree::engine::{self, Accruing, Engine, Input};
-use fairtree::fairshare::HostMath;
-use fairtree::usage::{HalfLife, Ledger, Model, Phase, next_reset};
+use fairtree::config::{Config, ResetPeriod, UsageModel};
+use fairtree::engine::{Accruing, Site};
+use fairtree::tree::AssocIndex;
+use fairtree::usage::{
+    HalfLife, Ledger, Model, ModelSettings, Phase, UsageError, Use, model, next_reset,
+};
 
 /// Under `compat=slurm` each pass counts. Of longer times than this many passes some are taken
 /// together.
 const MOST_PASSES: i64 = 20_000;
 
 impl Cluster {
-    /// Start of the one window in which all use counts at `end`; `None`: no such window, or
-    /// accounts have plans of their own.
-    fn window_begin(&self, end: i64) -> Option<i64> {
-        let plans = self.config.accounts.iter().any(|row| row.plan.is_some());
-        match self.config.usage() {
-            UsageModel::Window { length_secs } if !plans => Some(end - i64::from(length_secs)),
-            _ => None,
+    /// The site that passes from [`Cluster::now`] on. Under a window or a total it keeps to the second
+    /// when usage was used. Usage of an unknown time counts as used in the last second: it leaves the
+    /// window when as much time as its length has passed.
+    ///
+    /// # Errors
+    /// Usage that a window cannot have: of more than 1e19 TRES-seconds, or outside the years 1970 to
+    /// 9999.
+    pub fn site(&self) -> Result<Site, UsageError> {
+        let now = self.moment();
+        let model = match self.config.usage() {
+            UsageModel::HalfLife => {
+                Box::new(HalfLife::of(&self.config, self.ledger.clone(), Some(now)))
+            }
+            UsageModel::Window { .. } | UsageModel::Total { .. } => self.window(now)?,
+        };
+        Ok(Site::new(self.tree.clone(), model, now))
+    }
+
+    /// Moment of the usage, seconds since 1970, from 1 up; 1 where the input has no times.
+    pub fn moment(&self) -> i64 {
+        let of_uses = self.uses.as_ref().and_then(|uses| uses.now());
+        self.now.or(of_uses).unwrap_or(1).max(1)
+    }
+
+    fn window(&self, now: i64) -> Result<Box<dyn Model>, UsageError> {
+        // Without times all dates are past.
+        let has_times = now > 1;
+        let dated = |model| match model {
+            UsageModel::Total { .. } if !has_times => UsageModel::Total {
+                since: DateTime::constant(1970, 1, 1, 0, 0, 0, 0),
+            },
+            other => other,
+        };
+        let mut config = self.config.clone();
+        config.parameters.resolution = Some(1);
+        config.parameters.usage = Some(dated(config.usage()));
+        let plans = config.accounts.iter();
+        let plans = plans.filter_map(|row| Some((self.account(&row.account)?, dated(row.plan?))));
+        let id = |index: AssocIndex| self.tree.rows()[index.get()].id;
+        let plans: Vec<_> = plans.map(|(index, plan)| (id(index), plan)).collect();
+        let settings = ModelSettings {
+            config: &config,
+            zone: &TimeZone::UTC,
+            plans: &plans,
+            tres: &[],
+        };
+        let mut model = model::for_config(&self.tree, &settings, now)?;
+        let mut charge = |(index, billing, from, to)| {
+            let used = Use {
+                run: None,
+                from,
+                to,
+                billing,
+                factor: 1.0,
+                tres: &[],
+            };
+            model.charge(&self.tree, index, &used).map(|_| ())
+        };
+        let uses = self.uses.as_ref().filter(|uses| uses.has_times());
+        match uses {
+            Some(uses) => uses.intervals().try_for_each(&mut charge)?,
+            None => {
+                let own = self.tree.indices().zip(self.ledger.own());
+                let own = own.filter(|(_, own)| !own.is_zero());
+                own.map(|(index, own)| (index, own.to_f64(), now - 1, now))
+                    .try_for_each(&mut charge)?;
+            }
         }
+        Ok(model)
     }
 
     /// Lets `secs` pass from [`Cluster::now`]: running jobs continue up to their time limits, no
-    /// other job starts, usage decays, resets happen at the boundaries of UTC. Ranks do not change
-    /// until [`Cluster::rank`].
+    /// other job starts, usage decays or leaves its window, resets happen at the boundaries of UTC. Ranks
+    /// do not change until [`Cluster::rank`].
     ///
-    /// With `usage=window` or `total` nothing decays, and use leaves the window as time passes. Where it is
-    /// not known when past use was, it stays in the window, unless as much time as its length passes, after
-    /// which all of it has left.
-    pub fn pass(&mut self, secs: u32) {
-        let counted = self.pass_uses(secs);
-        if self.config.usage() != UsageModel::HalfLife {
-            if let Some(ledger) = counted {
-                let end = self.now.unwrap_or(0) + i64::from(secs);
-                self.ledger = ledger;
-                self.now = Some(end);
-                return end_jobs(self, end);
-            }
-        }
-        let mut start = self.now.unwrap_or(0);
+    /// # Errors
+    /// Those of [`Cluster::site`]; nothing is changed.
+    pub fn pass(&mut self, secs: u32) -> Result<(), UsageError> {
+        let start = self.moment();
         let end = start + i64::from(secs);
-        let decay = engine::decay(&self.config);
-        if let Some(begin) = self.window_begin(end).filter(|begin| *begin >= start) {
-            self.ledger = Ledger::new(&self.tree);
-            start = begin;
-        }
-        let step = if decay.compat().is_slurm() {
-            let period = i64::from(self.config.priority_calc_period_secs.max(1));
+        let mut site = self.site()?;
+        // They are made here, after the charges of the time before them.
+        let config = Config {
+            priority_usage_reset_period: ResetPeriod::None,
+            ..self.config.clone()
+        };
+        let step = if config.compat.is_slurm() {
+            let period = i64::from(config.priority_calc_period_secs.max(1));
             period * (i64::from(secs) / period / MOST_PASSES + 1)
         } else {
             // Integrals are exact, however long.
             i64::from(secs).max(1)
         };
         let mut running = self.accruing();
-        // Those that end before a window begins are not in it.
-        running.retain(|job| job.run.end_time_exp.is_none_or(|end| end > start));
         let mut at = start;
         let mut reset = boundary(self, start);
-        let ledger = std::mem::take(&mut self.ledger);
-        let mut engine = Engine::new(HalfLife::new(decay, ledger, Some(start)));
-        let mut now = Vec::with_capacity(running.len());
         while at < end {
             let next = end.min(at + step).min(reset.unwrap_or(end));
-            now.clear();
-            now.extend(running.iter().map(|job| until(job, next)));
-            let input = Input {
-                config: &self.config,
-                tree: &self.tree,
-                accruing: &now,
-                record_states: &mut [],
-                host_math: HostMath::default(),
-                last_ran: Some(at),
-                now: next,
-            };
-            engine.spend(&input, &mut ());
+            let mut runs: Vec<_> = running.iter().map(|job| until(job, next)).collect();
+            site.spend(&config, &mut runs, next);
             running.retain(|job| job.run.end_time_exp.is_none_or(|end| end > next));
             if reset == Some(next) {
-                engine.model_mut().clear();
+                site.edit_usage(|_, usage| usage.clear());
                 reset = boundary(self, next);
             }
             at = next;
         }
-        self.ledger = engine.into_model().into_ledger();
+        self.pass_uses(secs);
+        self.ledger = match site.model().ledger() {
+            Some(ledger) => ledger.clone(),
+            None => Ledger::from_raw(&self.tree, site.raw())?,
+        };
         self.now = Some(end);
         end_jobs(self, end);
+        Ok(())
     }
-}
 
-impl Cluster {
-    /// Lets time pass for what usage is counted from, and counts it; `None`: it is not known when all of
-    /// it was used, or its sum is not finite.
-    fn pass_uses(&mut self, secs: u32) -> Option<Ledger> {
-        let (secs, start) = (i64::from(secs), self.now.unwrap_or(0));
+    /// Lets time pass for the uses that usage is counted from, if it is known when all of them were.
+    fn pass_uses(&mut self, secs: u32) {
+        let (secs, start) = (i64::from(secs), self.moment());
         let running = self.accruing().into_iter().filter_map(|job| {
             let end = job.run.end_time_exp.map_or(secs, |end| end - start);
             let billing = job.run.billable_tres.max(0.0) * job.run.usage_factor;
@@ -104,10 +146,9 @@ impl Cluster {
         });
         let running: Vec<_> = running.collect();
         self.uses.take_if(|uses| !uses.has_times());
-        Arc::make_mut(self.uses.as_mut()?).pass(secs, running);
-        let uses = self.uses.as_ref()?;
-        let counted = uses.ledger(&self.config, &self.usage_models(), &self.tree);
-        counted.ok()
+        if let Some(uses) = &mut self.uses {
+            Arc::make_mut(uses).pass(secs, running);
+        }
     }
 }
 

@@ -102,6 +102,24 @@ impl Uses {
         self.now.is_some() && self.amounts.iter().all(|(_, amount)| *amount == 0.0)
     }
 
+    /// The moment of the report, seconds since 1970; `None` without times.
+    pub fn now(&self) -> Option<i64> {
+        self.now
+    }
+
+    /// Associations with billing TRES that they used, and from when to when, seconds since 1970.
+    pub fn intervals(&self) -> impl Iterator<Item = (AssocIndex, f64, i64, i64)> {
+        let intervals = self.intervals.iter();
+        intervals.map(|each| {
+            (
+                AssocIndex::new(each.row),
+                each.billing,
+                each.start,
+                each.end,
+            )
+        })
+    }
+
     /// Lets `secs` pass, in which associations use so many billing TRES for so many seconds from the
     /// beginning. Nothing happens without times.
     pub fn pass(&mut self, secs: i64, running: impl IntoIterator<Item = (AssocIndex, f64, i64)>) {
@@ -114,6 +132,39 @@ impl Uses {
         });
         self.intervals.extend(used);
         self.now = Some(now.saturating_add(secs));
+    }
+
+    /// Adds usage of an association: of this moment, where there are times.
+    pub fn charge(&mut self, index: AssocIndex, usage: f64) {
+        let row = index.get();
+        match self.now {
+            None => self.amounts.push((row, usage)),
+            Some(now) => self.intervals.push(Interval {
+                row,
+                billing: usage,
+                start: now - 1,
+                end: now,
+            }),
+        }
+    }
+
+    /// Forgets the use of associations, `true` by position.
+    pub fn forget(&mut self, of: &[bool]) {
+        self.amounts.retain(|(row, _)| !of[*row]);
+        self.intervals.retain(|each| !of[each.row]);
+    }
+
+    /// Follows the removal of an association below another, which takes over its use. Positions
+    /// above it move down.
+    pub fn remove(&mut self, index: AssocIndex, parent: AssocIndex) {
+        let (at, parent) = (index.get(), parent.get());
+        let rows = self.amounts.iter_mut().map(|(row, _)| row);
+        for row in rows.chain(self.intervals.iter_mut().map(|each| &mut each.row)) {
+            if *row == at {
+                *row = parent;
+            }
+            *row -= usize::from(*row > at);
+        }
     }
 
     /// As [`Uses::ledger`], under settings that the file does not have.
