@@ -7,7 +7,7 @@ use super::factors_list;
 use super::lazy_usage;
 use super::price;
 use crate::slurm::charges::{job_end, run_secs};
-use crate::slurm::pass::{by_ledger, line, schedule};
+use crate::slurm::pass::{ledger_upkeep, line, schedule};
 use crate::slurm::runtime::guard::{self, Hook};
 use crate::slurm::runtime::host::{self, SLURM_VERSION_NUMBER, UsageLock, ffi};
 use crate::slurm::runtime::log;
@@ -158,9 +158,9 @@ fn last_state(plugin: &Plugin) -> Option<Job> {
     let dir = settings.state_dir.clone();
     let job = state::saving(stored, stamp, dir, plugin.saved.clone());
     if plugin.keeps_ledger(&settings) {
-        by_ledger::take_last_ends(plugin);
+        ledger_upkeep::take_last_ends(plugin);
     }
-    Some(by_ledger::saving(plugin, &settings, job))
+    Some(ledger_upkeep::saving(plugin, &settings, job))
 }
 
 /// Called when slurmctld is ready for passes.

@@ -1,7 +1,7 @@
 //! Data that passes and the ledgers exchange.
 
-use super::book::Numbers;
 use super::plan::LedgerPlan;
+use super::tree_ledger::Numbers;
 use super::written::Held;
 use crate::engine::RunKey;
 use crate::tree::{AssocId, AssocIndex, Tree};

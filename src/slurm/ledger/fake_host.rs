@@ -2,8 +2,8 @@
 //! run.
 
 use super::exchange::{Found, LedgerComplaints, SeenQos, SeenSite};
-use super::keeper::Keeper;
 use super::plan::LedgerPlan;
+use super::run_ledgers::RunLedgers;
 use super::seen::{RunEnd, SeenRun, ran_secs};
 use super::written::Held;
 use crate::config::{Config, PriorityParameters, UsageModel};
@@ -44,7 +44,7 @@ impl JobRecord {
 }
 
 pub(super) struct FakeHost {
-    pub(super) keeper: Keeper,
+    pub(super) ledgers: RunLedgers,
     pub(super) config: Config,
     pub(super) tree: Arc<Tree>,
     pub(super) qos: Vec<SeenQos>,
@@ -117,7 +117,7 @@ pub(super) fn qos(id: u32, no_decay: bool) -> SeenQos {
 impl FakeHost {
     pub(super) fn new(parameters: &str) -> FakeHost {
         FakeHost {
-            keeper: Keeper::default(),
+            ledgers: RunLedgers::default(),
             config: config(parameters),
             tree: tree_of(&[(4, 2), (5, 2), (6, 3)]),
             qos: vec![qos(1, false), qos(2, false), qos(3, true)],
@@ -289,11 +289,11 @@ impl FakeHost {
             }
         };
         let complaints = match again {
-            true => self.keeper.pass_again(&site),
-            false => self.keeper.pass(&site, found, &self.ended, &rows),
+            true => self.ledgers.pass_again(&site),
+            false => self.ledgers.pass(&site, found, &self.ended, &rows),
         };
         self.ended.clear();
-        self.files = self.keeper.files().unwrap();
+        self.files = self.ledgers.files().unwrap();
         if self.config.usage() == UsageModel::HalfLife {
             // Records are not set to the numbers of the ledger.
             return complaints;
@@ -301,13 +301,13 @@ impl FakeHost {
         let mut usage = vec![Extended::ZERO; self.tree.len()];
         let nodes: Vec<AssocIndex> = self.tree.indices().collect();
         let read = self
-            .keeper
+            .ledgers
             .read(&self.tree, &nodes, |index, [billing, _], _| {
                 usage[index.get()] = billing;
             });
         assert_eq!(read, Some(()));
         self.records = usage.iter().map(|usage| usage.to_f64()).collect();
-        for change in self.keeper.qos_changes() {
+        for change in self.ledgers.qos_changes() {
             let record = self.of_qos.entry(change.id).or_default();
             let number = change.numbers.billing.to_f64();
             *record = if change.adds {
@@ -317,19 +317,19 @@ impl FakeHost {
             };
         }
         let held = usage.iter().copied().map(held_of).collect();
-        self.keeper.set_written(held);
+        self.ledgers.set_written(held);
         let held = self.of_qos.iter().map(|(id, usage)| {
             let usage = Extended::from_f64(*usage).unwrap();
             (*id, held_of(usage))
         });
-        self.keeper.set_qos_held(held);
+        self.ledgers.set_qos_held(held);
         self.written = usage;
         complaints
     }
 
     /// A kill and a new start: data that no pass has saved is lost, except the records of jobs.
     pub(super) fn restart(&mut self) {
-        self.keeper = Keeper::default();
+        self.ledgers = RunLedgers::default();
         self.ended.clear();
     }
 

@@ -1,10 +1,10 @@
 //! Feeds runs into both ledgers.
 
-use super::book::{Numbers, Page};
 use super::exchange::LedgerComplaints;
 use super::feed::Lane;
 use super::seen::SeenRun;
 use super::steady::SteadyRuns;
+use super::tree_ledger::{Numbers, OpenLedger};
 use crate::engine::RunKey;
 use crate::number_hasher::BuildNumberHasher;
 use crate::tree::AssocId;
@@ -28,8 +28,8 @@ pub(super) struct Remembered {
 
 /// Input and state of a pass, or of the end of the plugin.
 pub(super) struct Feeding<'a, 'b, 'c> {
-    pub(super) assocs: &'a mut Page<'b>,
-    pub(super) qos: &'a mut Page<'c>,
+    pub(super) assocs: &'a mut OpenLedger<'b>,
+    pub(super) qos: &'a mut OpenLedger<'c>,
     /// By position, for associations and for QOS: true if use up to now is forgotten. Empty: for
     /// none.
     pub(super) resets: &'a [Vec<bool>; 2],
@@ -203,16 +203,16 @@ impl Feeding<'_, '_, '_> {
         }
         if wants[1] {
             let [job_qos, partition_qos] = seen.qos_ids;
-            let book = (&mut *self.qos, of_qos.as_slice());
-            let first = charge(book, (job_qos, Lane::First), seen, i64::MIN, rates);
+            let tree_ledger = (&mut *self.qos, of_qos.as_slice());
+            let first = charge(tree_ledger, (job_qos, Lane::First), seen, i64::MIN, rates);
             let from = *first.as_ref().unwrap_or(&i64::MIN);
             charged = charged.and(first);
             if partition_qos != job_qos {
                 // A partition may have been given its QOS after the run had been charged for a
                 // while.
                 let to = (partition_qos, Lane::Second);
-                let book = (&mut *self.qos, of_qos.as_slice());
-                charged = charged.and(charge(book, to, seen, from, rates));
+                let tree_ledger = (&mut *self.qos, of_qos.as_slice());
+                charged = charged.and(charge(tree_ledger, to, seen, from, rates));
             }
         }
         charged.map(|_| ())
@@ -246,16 +246,16 @@ impl Feeding<'_, '_, '_> {
 /// `i64::MIN` without a payer. `rates`: the run's own rate, and the rate of a run that costs
 /// nothing but is remembered.
 fn charge(
-    (page, resets): (&mut Page<'_>, &[bool]),
+    (open, resets): (&mut OpenLedger<'_>, &[bool]),
     (id, lane): (AssocId, Lane),
     seen: &SeenRun<'_>,
     not_before: i64,
     [rate, no_rate]: [&Rate; 2],
 ) -> Result<i64, WindowError> {
-    let Some(index) = page.index_of(id) else {
+    let Some(index) = open.index_of(id) else {
         return Ok(i64::MIN);
     };
     let free = resets.get(index.get()).copied().unwrap_or(false);
     let rate = if free { no_rate } else { rate };
-    page.charge((index, lane), seen, not_before, rate)
+    open.charge((index, lane), seen, not_before, rate)
 }

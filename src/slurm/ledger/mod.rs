@@ -13,24 +13,24 @@
 //! | `feed` | charges of a ledger for a seen run |
 //! | `steady` | runs that do not change between passes; only time passes |
 //! | `feeding` | feeds seen runs into both ledgers |
-//! | `book` | the ledger of one tree: associations, or QOS |
-//! | `books` | the ledgers of associations and of QOS, and how both are fed |
+//! | `tree_ledger` | the ledger of one tree: associations, or QOS |
+//! | `both_ledgers` | the ledgers of associations and of QOS, and how both are fed |
 //! | `exchange` | data that passes and the ledgers exchange |
 //! | `written` | values set by a pass, and records that were reset since |
 //! | `plan` | settings that concern the ledger |
-//! | `keeper` | both ledgers from pass to pass |
+//! | `run_ledgers` | both ledgers from pass to pass |
 //!
 //! This module does not depend on the layout of slurmctld's rows, and reads no files.
 
-pub(super) mod book;
-mod books;
+mod both_ledgers;
 pub(super) mod exchange;
 mod feed;
 mod feeding;
-pub(super) mod keeper;
 pub(super) mod plan;
+pub(super) mod run_ledgers;
 pub(super) mod seen;
 mod steady;
+pub(super) mod tree_ledger;
 pub(super) mod written;
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ fn a_window_forgets_to_the_second() {
     host.pass();
     let mut found = Vec::new();
     let user = [AssocIndex::new(5)];
-    let read = host.keeper.read(&host.tree, &user, |_, numbers, tres| {
+    let read = host.ledgers.read(&host.tree, &user, |_, numbers, tres| {
         let all = numbers.iter().chain(tres);
         found.extend(all.map(|number| number.to_f64()));
     });
@@ -131,7 +131,7 @@ fn an_end_before_the_clock_stepped_back_counts() {
     host.end(2, EndState::Completed, true);
     host.now = before;
     host.pass();
-    let now = host.keeper.fed_until().unwrap();
+    let now = host.ledgers.fed_until().unwrap();
     assert_eq!(now, START + 200 + 86_400);
 }
 
@@ -173,7 +173,7 @@ fn a_removed_user_leaves_what_he_used_to_his_account() {
         }
         host.pass();
         assert_eq!(host.records, [100.0, 100.0, 0.0, 0.0, 0.0]);
-        let left = host.keeper.left_in_accounts();
+        let left = host.ledgers.left_in_accounts();
         let left = left
             .iter()
             .map(|(at, left)| (at.get(), left.billing.to_f64()));
@@ -286,7 +286,7 @@ fn other_sources_count_and_go() {
     let mut problems = Vec::new();
     let mut told = |label: &str, error| problems.push(format!("{label}: {error}"));
     let changed = vec![("two".to_owned(), history.clone())];
-    host.keeper.set_others(changed, &[], &mut told);
+    host.ledgers.set_others(changed, &[], &mut told);
     host.pass();
     assert_eq!(host.records, [20.0, 0.0, 20.0, 0.0, 0.0, 20.0]);
     // It is in no source's own file.
@@ -295,9 +295,9 @@ fn other_sources_count_and_go() {
     // Times that are covered by our own file are refused.
     let mut twice = History::new("hpc", 1, columns, &[], host.now).unwrap();
     twice.cover(START, START + 10).unwrap();
-    host.keeper
+    host.ledgers
         .set_others(vec![("fill".to_owned(), twice)], &[], &mut told);
-    host.keeper
+    host.ledgers
         .set_others(Vec::new(), &["two".to_owned()], &mut told);
     assert_eq!(problems.len(), 1);
     assert!(problems[0].contains("covered twice"), "{problems:?}");

@@ -177,7 +177,7 @@ mod tests {
         host.pass_time(10);
         host.pass();
         assert_eq!(host.records, [130.0, 10.0, 120.0, 10.0, 0.0, 120.0]);
-        host.keeper.clear();
+        host.ledgers.clear();
         host.pass();
         assert_eq!(host.records, [0.0; 6]);
         host.restart();
@@ -269,7 +269,7 @@ mod tests {
         host.pass();
         assert_eq!(host.records[0], 400.0);
         host.now += 5;
-        host.keeper.clear();
+        host.ledgers.clear();
         host.pass();
         assert_eq!(host.records[0], 0.0);
         host.restart();
@@ -292,7 +292,7 @@ mod tests {
         host.pass();
         assert_eq!(host.records, [100.0, 100.0, 0.0, 100.0, 0.0, 0.0]);
         host.restart();
-        host.keeper.clear();
+        host.ledgers.clear();
         host.pass_time(10);
         host.pass();
         assert_eq!(host.records, [0.0; 6]);

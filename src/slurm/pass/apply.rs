@@ -110,9 +110,9 @@ pub(in crate::slurm) fn usage(
     drop(shared);
     drop(lock);
     if let Some(by_ledger) = by_ledger {
-        let keeper = &mut plugin.ledger.lock().keeper;
-        keeper.set_written(by_ledger.held());
-        keeper.set_qos_held(by_ledger.qos_held(snapshot));
+        let ledgers = &mut plugin.ledger.lock().ledgers;
+        ledgers.set_written(by_ledger.held());
+        ledgers.set_qos_held(by_ledger.qos_held(snapshot));
     }
     plugin.announce(next_pass);
 
@@ -215,7 +215,7 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
         snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
     }
     if let Some(by_ledger) = by_ledger {
-        plugin.ledger.lock().keeper.set_written(by_ledger.held());
+        plugin.ledger.lock().ledgers.set_written(by_ledger.held());
     }
     let factors = tables.job_tables.assocs.iter().map(|assoc| assoc.fs_factor);
     plugin.published.write().publish(&tables.tree, factors);

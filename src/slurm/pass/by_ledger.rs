@@ -1,31 +1,29 @@
-//! The ledger's part of a pass: the runs of the snapshot are reported to it, and records of
-//! associations and QOS are set to its numbers.
+//! The ledger's part of a pass: it is fed with the runs of the snapshot, and records of associations
+//! and QOS are set to its numbers.
 //!
 //! The records are set, not changed: whatever charges and resets did to them in between, they are
 //! correct after the pass. Charges of hooks between the snapshot and that moment return to the
 //! records with the next pass; that is at most the use of that time.
 
+use super::ledger_upkeep::take_others;
 use super::moment::Moment;
-use crate::config::Scope;
 use crate::extended::Extended;
 use crate::slurm::charges::run;
-use crate::slurm::ledger::book::Numbers;
-use crate::slurm::ledger::exchange::{Found, LedgerComplaints, SeenQos, SeenSite};
-use crate::slurm::ledger::keeper::Keeper;
+use crate::slurm::ledger::exchange::{LedgerComplaints, SeenQos, SeenSite};
 use crate::slurm::ledger::plan::LedgerPlan;
+use crate::slurm::ledger::run_ledgers::RunLedgers;
 use crate::slurm::ledger::seen::SeenRun;
+use crate::slurm::ledger::tree_ledger::Numbers;
 use crate::slurm::ledger::written::Held;
 use crate::slurm::rows::snapshot::{Snapshot, UsageUpdate, scaled};
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::runtime::log;
-use crate::slurm::shared::plugin::{Ledger, Plugin};
-use crate::slurm::state::ledger_files;
-use crate::slurm::state::saver::Job;
+use crate::slurm::shared::plugin::{LedgerState, Plugin};
 use crate::slurm::state::settings::Settings;
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
-use crate::usage::window::{Changed, source_file};
+use crate::usage::window::Changed;
 use jiff::tz::TimeZone;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -52,59 +50,6 @@ pub(in crate::slurm) struct ByLedger {
     tres: Vec<ffi::shim_extended>,
 }
 
-/// Makes sure that the content of the files is loaded, before a snapshot asks how far the ledger
-/// knows ends.
-pub(in crate::slurm) fn open(plugin: &Plugin, settings: &Settings) {
-    if !plugin.keeps_ledger(settings) {
-        return;
-    }
-    let mut ledger = plugin.ledger.lock();
-    ledger.keeper.recover();
-    if ledger.keeper.is_open() || ledger.found.is_some() {
-        return;
-    }
-    let own = ledger_files::load(&settings.state_dir, &settings.cluster);
-    for line in &own.complaints {
-        log::error(line);
-    }
-    let as_of = own.assocs.as_ref();
-    let as_of = as_of.and_then(|history| Some(history.sources().first()?.as_of));
-    // The last pass according to the other files is that of the ledger, or the one after it.
-    let last_ran = plugin.shared.lock().charged_until.last_ran();
-    let period = i64::from(settings.config.priority_calc_period_secs);
-    let continues = as_of
-        .zip(last_ran)
-        .is_some_and(|(as_of, last_ran)| last_ran <= as_of.saturating_add(2 * period));
-    ledger.found = Some(Found {
-        assocs: own.assocs,
-        qos: own.qos,
-        continues,
-    });
-    drop(ledger);
-    let mut others = plugin.others.lock();
-    others.forget();
-    look(&mut others, settings);
-}
-
-fn look(others: &mut ledger_files::Others, settings: &Settings) {
-    let all_clusters = settings.config.scope() == Scope::AllClusters;
-    others.look(&settings.state_dir, &settings.cluster, all_clusters);
-}
-
-/// Ends after this time may be missing in the ledger.
-pub(in crate::slurm) fn fed_until(plugin: &Plugin) -> i64 {
-    let ledger = plugin.ledger.lock();
-    let found = ledger
-        .found
-        .as_ref()
-        .and_then(|found| found.assocs.as_ref());
-    let found = found.and_then(|history| Some(history.sources().first()?.as_of));
-    let until = ledger.keeper.fed_until().or(found);
-    // Without a ledger, ends from now on. An end in this very second may be reported twice; that is
-    // detected.
-    until.unwrap_or_else(host::now).saturating_sub(1)
-}
-
 /// Feeds the ledger with the snapshot. `None`: usage does not come from a ledger. `before`: numbers
 /// that the last pass wrote.
 pub(in crate::slurm) fn feed(
@@ -116,20 +61,20 @@ pub(in crate::slurm) fn feed(
 ) -> Option<ByLedger> {
     plugin.fault.inject("ledger");
     let rows = rows(plugin, snapshot, tables, moment);
-    let feed = |desk: &mut Ledger, site: &SeenSite<'_>| {
-        let Ledger {
-            keeper,
+    let feed = |ledger: &mut LedgerState, site: &SeenSite<'_>| {
+        let LedgerState {
+            ledgers,
             found,
             ended,
-        } = desk;
-        let was_known = keeper.known_since();
+        } = ledger;
+        let was_known = ledgers.known_since();
         let found = || found.take().unwrap_or_default();
-        let complaints = keeper.pass(site, found, ended, &rows);
+        let complaints = ledgers.pass(site, found, ended, &rows);
         ended.clear();
         log_complaints(&complaints);
-        take_others(plugin, keeper);
+        take_others(plugin, ledgers);
         if was_known.is_none() {
-            if let Some(since) = keeper.known_since() {
+            if let Some(since) = ledgers.known_since() {
                 log::info(format_args!(
                     "the ledger of use starts {} s before now; jobs running at that time are \
                      included from their start",
@@ -159,8 +104,8 @@ pub(in crate::slurm) fn feed_again(
     tables: &Tables,
     moment: &Moment,
 ) -> Option<ByLedger> {
-    let feed = |desk: &mut Ledger, site: &SeenSite<'_>| {
-        log_complaints(&desk.keeper.pass_again(site));
+    let feed = |ledger: &mut LedgerState, site: &SeenSite<'_>| {
+        log_complaints(&ledger.ledgers.pass_again(site));
     };
     tell(
         plugin,
@@ -180,7 +125,7 @@ fn tell(
     (snapshot, sees): (&Snapshot, bool),
     tables: &Tables,
     moment: &Moment,
-    feed: impl FnOnce(&mut Ledger, &SeenSite<'_>),
+    feed: impl FnOnce(&mut LedgerState, &SeenSite<'_>),
 ) -> Option<ByLedger> {
     let tres = host::tres_names();
     let plan = LedgerPlan::new(&settings.config, &TimeZone::system());
@@ -198,11 +143,11 @@ fn tell(
         held: sees.then_some(&held),
         names: &host::assoc_names,
     };
-    let mut desk = plugin.ledger.lock();
-    feed(&mut desk, &site);
+    let mut ledger = plugin.ledger.lock();
+    feed(&mut ledger, &site);
     settings
         .by_ledger()
-        .then(|| ByLedger::new(&mut desk.keeper, before, &tables.tree, snapshot))
+        .then(|| ByLedger::new(&mut ledger.ledgers, before, &tables.tree, snapshot))
         .flatten()
 }
 
@@ -252,28 +197,6 @@ fn plans(plan: &LedgerPlan) -> Vec<(AssocId, Plan)> {
         .collect()
 }
 
-/// Adds histories of other sources, or leaves them for later if their lock is held because of a
-/// slow disk.
-fn take_others(plugin: &Plugin, keeper: &mut Keeper) {
-    let Some(mut others) = plugin.others.try_lock() else {
-        return;
-    };
-    let news = others.news();
-    drop(others);
-    for line in &news.complaints {
-        log::error(line);
-    }
-    if news.changed.is_empty() && news.gone.is_empty() {
-        return;
-    }
-    keeper.set_others(news.changed, &news.gone, |label, error| {
-        let file = source_file(label).unwrap_or_default();
-        log::error(format_args!(
-            "history file {file} ignored: {error}; its previous version, if any, stays in use"
-        ));
-    });
-}
-
 fn log_complaints(complaints: &LedgerComplaints) {
     for line in &complaints.lines {
         log::error(line);
@@ -285,70 +208,31 @@ fn log_complaints(complaints: &LedgerComplaints) {
     }
 }
 
-/// Saves the ledger before `job` is saved, and looks for files of other sources. The saver's thread
-/// also serialises the ledger, which takes longer than the rest of a pass; the thread that makes
-/// passes waits for it anyway, for a bounded time. If it starts late, the ledger is of a later
-/// moment, and equally good.
-pub(in crate::slurm) fn saving(plugin: &Plugin, settings: &Settings, job: Job) -> Job {
-    if !plugin.keeps_ledger(settings) {
-        return job;
-    }
-    let ledger = Arc::clone(&plugin.ledger);
-    let (others, settings) = (plugin.others.clone(), settings.clone());
-    Box::new(move |wanted| {
-        let files = ledger.lock().keeper.files();
-        let files = files.unwrap_or_else(|error| {
-            log::error(format_args!("cannot save the ledger: {error}"));
-            Vec::new()
-        });
-        look(&mut others.lock(), &settings);
-        // Before the state file, which contains the time of the last reset: a reset that it knows
-        // of must be in the ledger.
-        let stored = ledger_files::store(&settings.state_dir, &files, wanted);
-        job(wanted).and(stored)
-    })
-}
-
-/// Adds ends after the last pass, when no further pass will follow.
-pub(in crate::slurm) fn take_last_ends(plugin: &Plugin) {
-    let ended = plugin.shared.lock().take_ended();
-    let mut desk = plugin.ledger.lock();
-    let Ledger {
-        keeper,
-        ended: before,
-        ..
-    } = &mut *desk;
-    keeper.recover();
-    before.extend(ended);
-    keeper.end(before);
-    before.clear();
-}
-
 impl ByLedger {
     fn new(
-        keeper: &mut Keeper,
+        ledgers: &mut RunLedgers,
         before: Option<ByLedger>,
         tree: &Arc<Tree>,
         snapshot: &Snapshot,
     ) -> Option<ByLedger> {
         let tres_count = snapshot.tres_count();
         let before = before.filter(|made| made.tres_count == tres_count);
-        let mut made = match (keeper.take_touched(), before) {
+        let mut made = match (ledgers.take_touched(), before) {
             (Changed::Some(touched), Some(mut made)) if Arc::ptr_eq(&made.tree, tree) => {
-                made.take(keeper, touched)?;
+                made.take(ledgers, touched)?;
                 made
             }
             (_, before) => {
                 let mut made = ByLedger::unused(tree, tres_count);
-                made.take(keeper, tree.indices())?;
+                made.take(ledgers, tree.indices())?;
                 if let Some(before) = before {
                     made.compare(&before);
                 }
                 made
             }
         };
-        made.take_accounts(keeper);
-        made.take_qos(keeper);
+        made.take_accounts(ledgers);
+        made.take_qos(ledgers);
         Some(made)
     }
 
@@ -374,7 +258,11 @@ impl ByLedger {
 
     /// Takes the numbers of some associations. `None`: the list of TRES has changed; the next pass
     /// applies that.
-    fn take(&mut self, keeper: &Keeper, of: impl IntoIterator<Item = AssocIndex>) -> Option<()> {
+    fn take(
+        &mut self,
+        ledgers: &RunLedgers,
+        of: impl IntoIterator<Item = AssocIndex>,
+    ) -> Option<()> {
         for index in self.touched.drain(..) {
             self.assocs[index.get()].stays = true;
         }
@@ -382,7 +270,7 @@ impl ByLedger {
         let count = self.tres_count;
         let (usage, assocs, of_tres) = (&mut self.usage, &mut self.assocs, &mut self.tres);
         let mut fits = true;
-        let read = keeper.read(&self.tree, &self.touched, |index, [billing, wall], tres| {
+        let read = ledgers.read(&self.tree, &self.touched, |index, [billing, wall], tres| {
             let at = index.get();
             fits &= tres.len() == count;
             usage[at] = billing;
@@ -417,13 +305,13 @@ impl ByLedger {
     }
 
     /// Takes the use of accounts themselves.
-    fn take_accounts(&mut self, keeper: &Keeper) {
+    fn take_accounts(&mut self, ledgers: &RunLedgers) {
         self.assocs.truncate(self.tree.len());
         self.tres.truncate(self.tree.len() * self.tres_count);
         for account in self.accounts.drain(..) {
             self.assocs[account.get()].leaf = NONE;
         }
-        for (index, left) in keeper.left_in_accounts() {
+        for (index, left) in ledgers.left_in_accounts() {
             let leaf = u32::try_from(self.assocs.len()).unwrap_or(NONE);
             let row = self.set(&left);
             self.assocs.push(row);
@@ -434,9 +322,9 @@ impl ByLedger {
         }
     }
 
-    fn take_qos(&mut self, keeper: &Keeper) {
+    fn take_qos(&mut self, ledgers: &RunLedgers) {
         self.qos.clear();
-        for change in keeper.qos_changes() {
+        for change in ledgers.qos_changes() {
             let mut row = self.set(&change.numbers);
             if change.adds {
                 row.scale = 1.0;

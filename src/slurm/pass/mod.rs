@@ -8,6 +8,7 @@
 //! | `computed` | results that a pass will write, computed by the engine from rows of any host |
 //! | `compute` | slurmctld's snapshot as such rows |
 //! | `by_ledger` | the ledger's part of a pass, and records that are set to its numbers |
+//! | `ledger_upkeep` | the ledger between passes: its files, other sources, the last ends |
 //! | `pending`, `batch` | waiting jobs: priorities, and their factors |
 //! | `line` | the order of waiting jobs, if one is requested, as numbers |
 //! | `submits` | when jobs were first submitted |
@@ -28,6 +29,8 @@ mod compute;
 mod computed;
 #[cfg(feature = "slurm")]
 mod error;
+#[cfg(feature = "slurm")]
+pub(super) mod ledger_upkeep;
 #[cfg(feature = "slurm")]
 pub(super) mod line;
 mod moment;

@@ -2,9 +2,9 @@
 
 use super::apply::{self, Applied};
 use super::assoc_cache;
-use super::by_ledger;
 use super::compute;
 use super::error::PassError;
+use super::ledger_upkeep;
 use super::line::{self, LineWorkspace};
 use super::moment::Moment;
 use super::workspace::Workspace;
@@ -34,7 +34,7 @@ pub(in crate::slurm) fn pass(
     let settings = plugin.settings();
     withdraw_announced(plugin, &settings);
     begin(plugin, &settings);
-    by_ledger::open(plugin, &settings);
+    ledger_upkeep::open(plugin, &settings);
 
     let moment = snapshot(plugin, &settings, work)?;
     compute::compute(plugin, &settings, work, &moment)?;
@@ -68,7 +68,7 @@ fn begin(plugin: &Plugin, settings: &Settings) {
         if take_due() {
             apply::reset(&lock);
             if settings.by_ledger() {
-                plugin.ledger.lock().keeper.clear();
+                plugin.ledger.lock().ledgers.clear();
             }
             log::info("all usage is reset (PriorityUsageResetPeriod)");
         }
@@ -142,7 +142,7 @@ fn snapshot(
         outcomes: keeps_ledger || learns,
         charged_ends: keeps_ledger,
         ended_after: if keeps_ledger {
-            by_ledger::fed_until(plugin)
+            ledger_upkeep::fed_until(plugin)
         } else {
             0
         },
@@ -342,7 +342,7 @@ fn unsaved<'a>(
         }
         None => None,
     };
-    let job = job.map(|job| by_ledger::saving(plugin, settings, job));
+    let job = job.map(|job| ledger_upkeep::saving(plugin, settings, job));
     Unsaved { plugin, job }
 }
 

@@ -6,7 +6,7 @@ use super::published_factors::PublishedFactors;
 use super::scratch::Scratch;
 use crate::engine;
 use crate::slurm::ledger::exchange::Found;
-use crate::slurm::ledger::keeper::Keeper;
+use crate::slurm::ledger::run_ledgers::RunLedgers;
 use crate::slurm::ledger::seen::SeenRun;
 use crate::slurm::pass::line::StandingLine;
 use crate::slurm::runtime::fault_injection::{self, FaultInjection};
@@ -55,7 +55,7 @@ pub(in crate::slurm) struct Plugin {
     keeps_ledger: AtomicBool,
     /// The ledger. Taken by the thread that makes passes, by the one that saves their results, and
     /// by fini afterwards; never under a lock of slurmctld.
-    pub(in crate::slurm) ledger: Arc<Mutex<Ledger>>,
+    pub(in crate::slurm) ledger: Arc<Mutex<LedgerState>>,
     /// Files of other sources of use. The holder of this lock may be waiting for a disk.
     pub(in crate::slurm) others: Arc<parking_lot::Mutex<Others>>,
     /// Settings that must still be remembered on disk.
@@ -93,11 +93,11 @@ const MOST_ENDED: usize = 1 << 18;
 
 /// The ledger's data for the thread that makes passes.
 #[derive(Default)]
-pub(in crate::slurm) struct Ledger {
-    pub(in crate::slurm) keeper: Keeper,
-    /// Content of the files, before there are books.
+pub(in crate::slurm) struct LedgerState {
+    pub(in crate::slurm) ledgers: RunLedgers,
+    /// Content of the files, before there are ledgers.
     pub(in crate::slurm) found: Option<Found>,
-    /// Ends that were reported before the last snapshot, and are not in the books yet.
+    /// Ends that were reported before the last snapshot, and are not in the ledgers yet.
     pub(in crate::slurm) ended: Vec<SeenRun<'static>>,
 }
 

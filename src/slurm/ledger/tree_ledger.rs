@@ -63,7 +63,7 @@ enum Place {
 
 /// The ledger of one tree whose leaves are charged, and the host's TRES.
 #[derive(Debug)]
-pub(super) struct Book {
+pub(super) struct TreeLedger {
     tree: Arc<Tree>,
     ledger: WindowLedger,
     places: Vec<Place>,
@@ -80,15 +80,15 @@ fn columns(tres: &[String]) -> Result<Columns, WindowError> {
     Columns::new(counted.take(Columns::MAX_TRES).cloned())
 }
 
-impl Book {
-    /// An empty book. `tres`: names of the host's TRES.
+impl TreeLedger {
+    /// An empty ledger. `tres`: names of the host's TRES.
     pub(super) fn new(
         tree: &Arc<Tree>,
         plan: &LedgerPlan,
         resolution_secs: u32,
         (cluster, tres): (&str, &[String]),
         now: i64,
-    ) -> Result<Book, WindowError> {
+    ) -> Result<TreeLedger, WindowError> {
         let columns = columns(tres)?;
         let place = |name: &String| match (name.as_str(), columns.find(name)) {
             (BILLING, _) => Place::Billing,
@@ -99,7 +99,7 @@ impl Book {
         let window = plan.window(resolution_secs)?;
         let keep_secs = plan.keep_secs().max(window.length_secs());
         let ledger = WindowLedger::new(tree, window, keep_secs, columns, cluster, now)?;
-        Ok(Book {
+        Ok(TreeLedger {
             tree: Arc::clone(tree),
             ledger,
             places,
@@ -132,13 +132,13 @@ impl Book {
         (cluster, tres): (&str, &[String]),
         name: impl FnMut(AssocIndex) -> LeafKey,
         place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
-    ) -> Result<Book, WindowError> {
+    ) -> Result<TreeLedger, WindowError> {
         let ledger = self.ledger();
         let history = ledger.to_history(name)?;
         let (resolution, now) = (ledger.window().resolution_secs(), ledger.now());
-        let mut book = Book::new(&self.tree, plan, resolution, (cluster, tres), now)?;
-        book.restore(history, place)?;
-        Ok(book)
+        let mut tree_ledger = TreeLedger::new(&self.tree, plan, resolution, (cluster, tres), now)?;
+        tree_ledger.restore(history, place)?;
+        Ok(tree_ledger)
     }
 
     /// Changes to a different tree. `place`: returns the positions of names that were in no tree.
@@ -181,7 +181,7 @@ impl Book {
             .is_ok()
     }
 
-    /// Records that everything in `[from, to)` is in the book.
+    /// Records that everything in `[from, to)` is in the ledger.
     pub(super) fn cover(&mut self, from: i64, to: i64) -> Result<(), WindowError> {
         self.ledger.cover(from, to)
     }
@@ -192,8 +192,8 @@ impl Book {
     }
 
     /// Changes the ledger in many small steps.
-    pub(super) fn edit<R>(&mut self, edit: impl FnOnce(&mut Page<'_>) -> R) -> R {
-        let result = edit(&mut Page {
+    pub(super) fn edit<R>(&mut self, edit: impl FnOnce(&mut OpenLedger<'_>) -> R) -> R {
+        let result = edit(&mut OpenLedger {
             ledger: &mut self.ledger,
             tree: &self.tree,
             places: &self.places,
@@ -209,7 +209,7 @@ impl Book {
         Written::new(&self.tree, held)
     }
 
-    /// Values of records that hold exactly the book's numbers.
+    /// Values of records that hold exactly the ledger's numbers.
     pub(super) fn written(&self) -> Written {
         let mut held = vec![Held::default(); self.tree.len()];
         self.read(self.tree.parents_first(), |index, [usage, wall], _| {
@@ -254,13 +254,13 @@ impl Book {
 }
 
 /// A ledger that is being written.
-pub(super) struct Page<'a> {
+pub(super) struct OpenLedger<'a> {
     ledger: &'a mut WindowLedger,
     tree: &'a Tree,
     places: &'a [Place],
 }
 
-impl Page<'_> {
+impl OpenLedger<'_> {
     pub(super) fn ledger(&mut self) -> &mut WindowLedger {
         self.ledger
     }
@@ -310,7 +310,7 @@ impl Page<'_> {
         rate.expect("nothing is a rate")
     }
 
-    /// Writes the use of a run per second into a rate of this book.
+    /// Writes the use of a run per second into a rate of this ledger.
     pub(super) fn set_rate(&self, rate: &mut Rate, seen: &SeenRun<'_>) -> Result<(), WindowError> {
         let counts = self.places.iter().zip(&*seen.tres);
         let counts = counts.filter_map(|(place, count)| match place {

@@ -1,11 +1,11 @@
 //! The ledgers of associations and of QOS, and how both are fed.
 
-use super::book::{Book, Numbers};
 use super::exchange::{Found, LedgerComplaints, QosChange, SeenQos, SeenSite};
 use super::feeding::{Feeding, Remembered};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
 use super::steady::SteadyRuns;
+use super::tree_ledger::{Numbers, TreeLedger};
 use super::written::{Held, Written};
 use crate::engine::RunKey;
 use crate::number_hasher::BuildNumberHasher;
@@ -27,11 +27,11 @@ const USUAL_RESOLUTION_SECS: u32 = Window::DEFAULT_RESOLUTION_SECS as u32;
 
 /// Both ledgers, and their copies of host data.
 #[derive(Debug)]
-pub(super) struct Books {
+pub(super) struct BothLedgers {
     cluster: String,
     tres: Vec<String>,
-    pub(super) assocs: Book,
-    pub(super) qos: Book,
+    pub(super) assocs: TreeLedger,
+    pub(super) qos: TreeLedger,
     pub(super) names: HashMap<AssocId, LeafKey>,
     plan: LedgerPlan,
     plans: Vec<(AssocId, Plan)>,
@@ -41,7 +41,7 @@ pub(super) struct Books {
     /// usage model. Records of QOS with the flag NoDecay never fall before the next pass, unless
     /// they are reset.
     pub(super) qos_held: HashMap<u32, Held>,
-    /// Ends that are already in the books.
+    /// Ends that are already in the ledgers.
     ended: HashMap<RunKey, Remembered, BuildNumberHasher>,
     /// Runs that the clock charges.
     steady: SteadyRuns,
@@ -52,7 +52,7 @@ pub(super) struct Books {
     /// Amounts to subtract from the records of QOS with the flag NoDecay, which are charged as
     /// usual: charges of runs that do not count.
     pub(super) taken_back: BTreeMap<u32, Numbers>,
-    /// True if no pass has been made with these books.
+    /// True if no pass has been made with these ledgers.
     is_new: bool,
     /// Start of the time covered without a gap.
     covered_from: Option<i64>,
@@ -109,13 +109,13 @@ pub(super) fn placing<'a>(
 /// Forgets the use of nodes that were reset (or of `all`) and of those below them; returns these
 /// nodes by position. Ended runs that may be reported again continue from `now`.
 fn reset(
-    book: &mut Book,
+    tree_ledger: &mut TreeLedger,
     all: bool,
     is_reset: impl Fn(AssocIndex) -> bool,
     ended: &HashMap<RunKey, Remembered, BuildNumberHasher>,
     now: i64,
 ) -> Vec<bool> {
-    let tree = Arc::clone(book.tree());
+    let tree = Arc::clone(tree_ledger.tree());
     let mut reset = vec![false; tree.len()];
     let mut roots = Vec::new();
     for &node in tree.parents_first() {
@@ -131,19 +131,19 @@ fn reset(
     }
     if !roots.is_empty() {
         let goes_on = |run| ended.contains_key(&run).then_some(now);
-        book.edit(|page| {
-            roots.into_iter().for_each(|node| page.reset(node, goes_on));
+        tree_ledger.edit(|open| {
+            roots.into_iter().for_each(|node| open.reset(node, goes_on));
         });
     }
     reset
 }
 
-impl Books {
+impl BothLedgers {
     pub(super) fn open(
         site: &SeenSite<'_>,
         found: Found,
         complaints: &mut LedgerComplaints,
-    ) -> Result<Books, WindowError> {
+    ) -> Result<BothLedgers, WindowError> {
         let names = (site.names)();
         let qos_tree = qos_tree(site.qos);
         let of_host = (site.cluster, site.tres);
@@ -160,8 +160,8 @@ impl Books {
         let now = site.now.max(0);
         let (of_assocs, of_qos) = (resolution(&found.assocs), resolution(&found.qos));
         let begin = as_of.map_or(now, |as_of| as_of.min(now));
-        let mut assocs = Book::new(site.tree, site.plan, of_assocs, of_host, begin)?;
-        let mut qos = Book::new(&qos_tree, site.plan, of_qos, of_host, begin)?;
+        let mut assocs = TreeLedger::new(site.tree, site.plan, of_assocs, of_host, begin)?;
+        let mut qos = TreeLedger::new(&qos_tree, site.plan, of_qos, of_host, begin)?;
         let mut tell = |what: &str, restored: Result<(), WindowError>| {
             if let Err(error) = restored {
                 complaints
@@ -178,7 +178,7 @@ impl Books {
             tell(QOS_FILE, qos.restore(history, place));
         }
         let covered_from = as_of.filter(|_| found.continues);
-        Ok(Books {
+        Ok(BothLedgers {
             cluster: site.cluster.to_owned(),
             tres: site.tres.to_vec(),
             assocs,
@@ -266,10 +266,10 @@ impl Books {
             return Ok(());
         }
         let tells = self.is_new || site.plan.resolution_secs != self.plan.resolution_secs;
-        for book in [&mut self.assocs, &mut self.qos] {
-            let has = book.ledger().window().resolution_secs();
+        for tree_ledger in [&mut self.assocs, &mut self.qos] {
+            let has = tree_ledger.ledger().window().resolution_secs();
             let wanted = site.plan.resolution_secs.unwrap_or(has);
-            let fits = wanted == has || wanted > has && book.coarsen(wanted);
+            let fits = wanted == has || wanted > has && tree_ledger.coarsen(wanted);
             let line = format!(
                 "resolution: {wanted} s is not a multiple of the ledger's {has} s; {has} s stays in use"
             );
@@ -292,7 +292,7 @@ impl Books {
         rows: &[SeenRun<'_>],
         complaints: &mut LedgerComplaints,
     ) {
-        let before = [&self.assocs, &self.qos].map(|book| book.ledger().now());
+        let before = [&self.assocs, &self.qos].map(|tree_ledger| tree_ledger.ledger().now());
         let resets = self.resets(site);
         let now = self.moment(site.now, ended);
         self.feeding(&resets, complaints, |feeding| {
@@ -303,8 +303,8 @@ impl Books {
         });
         let now = self.assocs.ledger().now();
         let from = self.covered_from.unwrap_or(now);
-        for book in [&mut self.assocs, &mut self.qos] {
-            if let Err(error) = book.cover(from.min(now), now) {
+        for tree_ledger in [&mut self.assocs, &mut self.qos] {
+            if let Err(error) = tree_ledger.cover(from.min(now), now) {
                 complaints.lines.push(format!("{error}"));
             }
         }
@@ -344,7 +344,7 @@ impl Books {
         [of_assocs, of_qos]
     }
 
-    /// The same for associations only, in a pass that has already fed the books: what this pass
+    /// The same for associations only, in a pass that has already fed the ledgers: what this pass
     /// charged them is forgotten, too.
     pub(super) fn take_resets(&mut self, site: &SeenSite<'_>) {
         self.reset_assocs(site, false);
@@ -365,7 +365,7 @@ impl Books {
         reset(&mut self.assocs, all, is_reset, &self.ended, site.now)
     }
 
-    /// Changes both books, and afterwards reads their results once.
+    /// Changes both ledgers, and afterwards reads their results once.
     pub(super) fn feeding(
         &mut self,
         resets: &[Vec<bool>; 2],
