@@ -9,7 +9,7 @@ use super::run::Runs;
 use super::slot::Leaf;
 use super::sums::{Delta, Sums, plans_of};
 use super::{Window, WindowError, WindowLedger};
-use crate::tree::{Assoc, AssocId, AssocIndex, Tree, TreeError};
+use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
 
 impl WindowLedger {
@@ -42,18 +42,6 @@ impl WindowLedger {
         self.plans = plans;
         self.rebuild(tree);
         Ok(())
-    }
-
-    /// Forgets the totals since a date. False, and nothing changes, if a plan has that date.
-    pub fn forget_date(&mut self, tree: &Tree, since: i64) -> bool {
-        let is_date = |plan: &Plan| matches!(plan, Plan::Total(total) if total.since() == since);
-        if self.plans.values().chain([&self.default_plan]).any(is_date) {
-            return false;
-        }
-        let dates = self.dates.iter().copied().filter(|date| *date != since);
-        self.set_dates(dates.collect());
-        self.rebuild(tree);
-        true
     }
 
     pub(super) fn set_dates(&mut self, dates: Vec<i64>) {
@@ -135,59 +123,6 @@ impl WindowLedger {
         Ok(())
     }
 
-    /// Adds an association, without usage, to the tree and the ledger.
-    ///
-    /// # Errors
-    /// Those of [`Tree::add`].
-    pub fn add_assoc(&mut self, tree: &mut Tree, row: Assoc) -> Result<AssocIndex, TreeError> {
-        self.check_size(tree);
-        let index = tree.add(row)?;
-        self.slot_of.push(NONE);
-        let above = tree.parent(index).map(|parent| self.sums.plan(parent));
-        let own = self.plans.contains_key(&row.id);
-        match above.filter(|plan| !own && self.sums.holds(*plan)) {
-            Some(plan) => self.sums.push(plan),
-            None => self.rebuild(tree),
-        }
-        Ok(index)
-    }
-
-    /// Removes an association without children from the tree and the ledger. Its usage, and that
-    /// of its open runs, becomes its parent's own.
-    ///
-    /// # Errors
-    /// Those of [`Tree::remove`].
-    pub fn remove_assoc(&mut self, tree: &mut Tree, id: AssocId) -> Result<AssocIndex, TreeError> {
-        self.check_size(tree);
-        let parent = tree.index_of(id).and_then(|index| tree.parent(index));
-        let index = tree.remove(id)?;
-        let own = self.slot_of.remove(index.get());
-        let closed_up = |at: AssocIndex| match at > index {
-            true => AssocIndex::new(at.get() - 1),
-            false => at,
-        };
-        for slot in &mut self.slots {
-            slot.assoc = match slot.assoc {
-                Some(at) if at == index => parent,
-                at => at,
-            };
-            slot.assoc = slot.assoc.map(closed_up);
-        }
-        let parent = parent.map(closed_up);
-        if own != NONE {
-            match parent.map(|parent| self.slot_of[parent.get()]) {
-                Some(NONE) => self.slot_of[parent.expect("it has a slot").get()] = own,
-                Some(above) => self.join(above, own),
-                None => {
-                    self.runs.retain(|_, run| run.leaf != own);
-                    self.drop_slot(own);
-                }
-            }
-        }
-        self.rebuild(tree);
-        Ok(index)
-    }
-
     /// Adds all of one slot to another, and frees it.
     pub(super) fn join(&mut self, into: u32, from: u32) {
         let leaf = std::mem::take(&mut self.slots[from as usize].leaf);
@@ -211,22 +146,6 @@ impl WindowLedger {
         slot.prune_at = i64::MAX;
         slot.at_edge = Vec::new();
         self.free.push(at);
-    }
-
-    /// Hangs an association with all below it, and its usage, under another account.
-    ///
-    /// # Errors
-    /// Those of [`Tree::move_to`].
-    pub fn move_assoc(
-        &mut self,
-        tree: &mut Tree,
-        id: AssocId,
-        parent: AssocId,
-    ) -> Result<(), TreeError> {
-        self.check_size(tree);
-        tree.move_to(id, parent)?;
-        self.rebuild(tree);
-        Ok(())
     }
 
     /// Forgets the usage of an association and of all below it (`RawUsage=0` of sacctmgr). Runs

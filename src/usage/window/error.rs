@@ -42,12 +42,6 @@ pub enum WindowError {
         /// Seconds of a bucket.
         have_secs: u32,
     },
-    /// A capacity that entitles no association to anything.
-    #[error("capacity: {found} billing TRES; allowed is a number above 0")]
-    Capacity {
-        /// What was given.
-        found: f64,
-    },
     /// A rate that is no rate.
     #[error("rate: {what} {found}; allowed is a number from 0 up to 1e19")]
     Rate {

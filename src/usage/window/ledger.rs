@@ -68,9 +68,8 @@ impl Changed {
 
 /// Usage in a window, and since dates, of every node of one tree; see the [module](super).
 ///
-/// As in [`crate::usage::Ledger`], positions are those of the tree; an edit of the tree goes
-/// through [`WindowLedger::add_assoc`], [`WindowLedger::remove_assoc`] and
-/// [`WindowLedger::move_assoc`], and all functions panic with a tree of another size.
+/// As in [`crate::usage::Ledger`], positions are those of the tree; [`WindowLedger::follow_tree`]
+/// takes over an edited tree, and all functions panic with a tree of another size.
 #[derive(Clone, Debug)]
 pub struct WindowLedger {
     pub(super) window: Window,

@@ -161,20 +161,6 @@ impl Window {
         self.resolution_secs
     }
 
-    /// What all nodes together are entitled to in the window, TRES-seconds: capacity times
-    /// length. A node's part of it is its fraction of the shares.
-    ///
-    /// `capacity`: billing TRES of all machines that share.
-    ///
-    /// # Errors
-    /// [`WindowError::Capacity`] for 0, negative and infinite capacities, and NaN.
-    pub fn entitled(self, capacity: f64) -> Result<f64, WindowError> {
-        match capacity > 0.0 && capacity.is_finite() {
-            true => Ok(capacity * self.length_secs as f64),
-            false => Err(WindowError::Capacity { found: capacity }),
-        }
-    }
-
     fn length(self) -> i64 {
         self.length_secs as i64
     }

@@ -286,8 +286,8 @@ impl Pair {
             Step::SaveAndLoad => self.save_and_load(),
             Step::Move(leaf, parent) => {
                 if self.tree.index_of(leaf).is_some() {
-                    let moved = self.ledger.move_assoc(&mut self.tree, leaf, parent);
-                    moved.unwrap();
+                    let (ledger, tree) = (&mut self.ledger, &mut self.tree);
+                    edit(ledger, tree, |tree| tree.move_to(leaf, parent)).unwrap();
                 }
             }
             Step::Remove(leaf) => {
@@ -295,7 +295,8 @@ impl Pair {
                     return;
                 };
                 let parent = self.tree.rows()[self.tree.parent(index).unwrap().get()].id;
-                self.ledger.remove_assoc(&mut self.tree, leaf).unwrap();
+                let (ledger, tree) = (&mut self.ledger, &mut self.tree);
+                edit(ledger, tree, |tree| tree.remove(leaf)).unwrap();
                 for charge in &mut self.naive.charges {
                     if charge.1 == leaf {
                         charge.1 = parent;
@@ -403,21 +404,18 @@ impl Pair {
             }
         }
     }
+}
 
-    pub(super) fn check_shorter(&self, length: i64) {
-        let now = self.ledger.now();
-        let within = self
-            .ledger
-            .used_within(&self.tree, length as u64, Column::Wall);
-        for (node, used) in self.tree.indices().zip(within.unwrap()) {
-            let leaves = leaves_of(&self.tree, node);
-            let of = |leaf: &u32| {
-                self.naive
-                    .in_proportion(*leaf, now - length, now, 1, self.resolution)
-            };
-            assert_eq!(used.numerator, leaves.iter().map(of).sum::<u128>());
-        }
-    }
+/// Edits a tree, which the ledger follows.
+pub(super) fn edit<R>(
+    ledger: &mut WindowLedger,
+    tree: &mut Tree,
+    change: impl FnOnce(&mut Tree) -> R,
+) -> R {
+    let before = tree.clone();
+    let result = change(tree);
+    ledger.follow_tree(&before, tree);
+    result
 }
 
 /// A history of some charges and an open run.

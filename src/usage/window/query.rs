@@ -1,11 +1,11 @@
 //! What a ledger is asked.
 
 use super::amount::units_over;
-use super::ledger::{NONE, check_kept};
+use super::ledger::NONE;
 use super::slot::{Parts, Slot, secs_since};
 use super::span::pieces;
 use super::sums::{PlanId, WINDOW};
-use super::{Column, Columns, Source, Used, Window, WindowError, WindowLedger};
+use super::{Column, Columns, Source, Used, Window, WindowLedger};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Tree};
 use crate::usage::Plan;
@@ -142,60 +142,6 @@ impl WindowLedger {
         self.default_plan
     }
 
-    /// What every node, by position, and all below it used in another window of `length_secs`
-    /// up to now.
-    ///
-    /// Costs time for all that was used in it.
-    ///
-    /// # Errors
-    /// [`WindowError::Length`] for a window shorter than the resolution,
-    /// [`WindowError::NotKept`] for one that is longer than what is kept.
-    pub fn used_within(
-        &self,
-        tree: &Tree,
-        length_secs: u64,
-        column: Column,
-    ) -> Result<Vec<Used>, WindowError> {
-        self.check_size(tree);
-        let window = Window::new(length_secs, u64::from(self.window.resolution_secs()))?;
-        check_kept(window, self.keep_secs)?;
-        let edge = window.bucket(self.now - window.length());
-        let mut numerators = vec![0; tree.len()];
-        for slot in self.slots.iter().filter(|slot| slot.used) {
-            let Some(assoc) = slot.assoc else {
-                continue;
-            };
-            let (inside, at_edge) = self.sums_of(slot, edge);
-            let column = column.get();
-            numerators[assoc.get()] += weigh(window, self.now, inside[column], at_edge[column]);
-        }
-        for (_, run) in self.runs.iter() {
-            let assoc = self.slots[run.leaf as usize].assoc;
-            let Some((assoc, by_clock)) = assoc.zip(run.by_clock(self.clock.until())) else {
-                continue;
-            };
-            let mut parts = Parts::default();
-            for piece in pieces(window.resolution(), by_clock.from, by_clock.to) {
-                parts.count(piece, edge);
-            }
-            let units = by_clock.rate.units[column.get()];
-            let [inside, at_edge] =
-                [parts.inside_secs, parts.edge_secs].map(|secs| units * secs as u128);
-            numerators[assoc.get()] += weigh(window, self.now, inside, at_edge);
-        }
-        for &node in tree.parents_first().iter().rev() {
-            if let Some(parent) = tree.parent(node) {
-                numerators[parent.get()] += numerators[node.get()];
-            }
-        }
-        let denominator = self.window.resolution_secs();
-        let used = |numerator| Used {
-            numerator,
-            denominator,
-        };
-        Ok(numerators.into_iter().map(used).collect())
-    }
-
     /// What a slot holds behind the bucket `edge`, and in it.
     pub(super) fn sums_of(&self, slot: &Slot, edge: i64) -> (Vec<u128>, Vec<u128>) {
         let mut inside = vec![0; self.columns.width()];
@@ -237,12 +183,6 @@ impl WindowLedger {
     /// The cluster that is charged here.
     pub fn source(&self) -> &Source {
         &self.source
-    }
-
-    /// Labels of other ledgers whose use counts here, and their sources.
-    pub fn others(&self) -> impl Iterator<Item = (&str, &[Source])> {
-        let others = self.others.iter();
-        others.map(|(label, other)| (label.as_str(), other.sources.as_slice()))
     }
 
     /// Bytes in memory, about.

@@ -104,17 +104,6 @@ impl Sums {
         self.numbers.clear();
     }
 
-    /// A node that was added at the end of the tree.
-    pub(super) fn push(&mut self, plan: PlanId) {
-        self.places.push(NOWHERE);
-        self.plans.push(plan);
-    }
-
-    /// True if a node with this plan has sums for it.
-    pub(super) fn holds(&self, plan: PlanId) -> bool {
-        plan == WINDOW || self.has_totals
-    }
-
     pub(super) fn plan(&self, node: AssocIndex) -> PlanId {
         self.plans[node.get()]
     }
