@@ -2,7 +2,7 @@
 //!
 //! Each record of `sacct -D` is a run with its own end. A run is billed by its elapsed seconds when
 //! it ended in the period and in a state that is billed. The parts of a run before its job was
-//! resized end as the run does.
+//! resized end as the run does. A measurement that cannot be is not billed: [`Doubtful`].
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use fairtree::usage::{EndState, Outcomes};
 use fairtree_model::input::prices::{Price, Prices};
-use fairtree_model::input::sacct::RunRecord;
+use fairtree_model::input::sacct::{Executed, RunRecord};
 
 /// Ends that the site causes, not the user, and that are followed by another run.
 const LEFT_OUT: [EndState; 4] = [
@@ -49,6 +49,40 @@ pub struct Bills {
     /// Runs whose price is that of a microsecond, and of which nobody knows how long they were
     /// executed.
     pub unmeasured: u64,
+    /// Runs of which the measured time cannot be, in the order of the listing; they are in no sum.
+    pub doubtful: Vec<Doubtful>,
+}
+
+/// A run that is not billed because its measured time cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Doubtful {
+    /// Number of the job.
+    pub job: String,
+    /// The account; empty where the listing has none.
+    pub account: String,
+    /// The partition; empty where the listing has none.
+    pub partition: String,
+    /// End of the run, seconds since 1970.
+    pub end: i64,
+    /// How long it ran.
+    pub run_secs: u128,
+    /// The measured time, microseconds; `None`: there are several.
+    pub executed_us: Option<u64>,
+    /// Why it cannot be.
+    pub why: Doubt,
+}
+
+/// Why a measured time cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// It is longer than the run took times the parts of the machine that it had (its billing TRES),
+    /// less than a second, which sacct cuts off, added.
+    Longer,
+    /// The comment has several different numbers.
+    Several,
+    /// It is that of an earlier run of the job, and so was left in the comment.
+    LeftOver,
 }
 
 /// The amount that an account owes for a partition.
@@ -79,7 +113,8 @@ struct Part {
     billing: u64,
     /// `billing` are processors.
     by_processors: bool,
-    executed_us: Option<u64>,
+    executed: Executed,
+    end: i64,
     /// It began and ended in the same second.
     is_brief: bool,
 }
@@ -92,6 +127,8 @@ pub struct Biller<'a> {
     period: Range<i64>,
     /// Parts of runs that have not ended, by job.
     open: HashMap<String, Vec<Part>>,
+    /// Measured times of earlier runs, by job; only where microseconds have a price.
+    measured: HashMap<String, Vec<u64>>,
     lines: BTreeMap<(String, String), Line>,
     /// A run had billing: those that only have processors count 0.
     any_billing: bool,
@@ -114,6 +151,7 @@ impl<'a> Biller<'a> {
             counts: counts.or(prices.counts.as_ref()),
             period: from.unwrap_or(i64::MIN)..to.unwrap_or(i64::MAX),
             open: HashMap::new(),
+            measured: HashMap::new(),
             lines: BTreeMap::new(),
             any_billing: false,
             beyond: false,
@@ -130,6 +168,7 @@ impl<'a> Biller<'a> {
                 never_ran: 0,
                 brief: 0,
                 unmeasured: 0,
+                doubtful: Vec::new(),
             },
         }
     }
@@ -155,7 +194,8 @@ impl<'a> Biller<'a> {
             secs: run.elapsed_secs.into(),
             billing: run.billing,
             by_processors: run.used.by_processors,
-            executed_us: run.executed_us,
+            executed: run.executed,
+            end: run.used.end,
             is_brief: run.used.end <= run.used.start,
         };
         if run.state.eq_ignore_ascii_case("RESIZING") {
@@ -169,6 +209,7 @@ impl<'a> Biller<'a> {
         };
         let mut parts = self.open.remove(run.job).unwrap_or_default();
         parts.push(part);
+        let left_over = self.is_left_over(run);
         if !self.period.contains(&run.used.end) {
             self.bills.outside += 1;
         } else if !self.is_billed(end, run.exit_code.unwrap_or(0)) {
@@ -178,12 +219,67 @@ impl<'a> Biller<'a> {
                 .entry(end.name().to_owned())
                 .or_default() += 1;
         } else {
-            self.bill(&parts);
+            self.bill(run.job, &parts, left_over);
         }
     }
 
-    fn bill(&mut self, parts: &[Part]) {
+    /// Returns true if an earlier run of the job was measured with the same number, and takes note of
+    /// the number.
+    fn is_left_over(&mut self, run: &RunRecord<'_>) -> bool {
+        let Executed::Micros(micros) = run.executed else {
+            return false;
+        };
+        if !self.prices.by_microsecond() {
+            return false;
+        }
+        let earlier = self.measured.entry(run.job.to_owned()).or_default();
+        let known = earlier.contains(&micros);
+        if !known {
+            earlier.push(micros);
+        }
+        known
+    }
+
+    /// Why the measured time of a run cannot be; `None`: it can.
+    fn doubt(parts: &[Part], left_over: bool) -> Option<Doubt> {
+        let micros = match parts.last()?.executed {
+            Executed::Unknown => return None,
+            Executed::Several => return Some(Doubt::Several),
+            Executed::Micros(micros) => u128::from(micros),
+        };
+        if left_over {
+            return Some(Doubt::LeftOver);
+        }
+        let room = |part: &Part| (part.secs + 1) * u128::from(part.billing.max(1)) * 1_000_000;
+        let room = parts.iter().map(room).fold(0, u128::saturating_add);
+        // With a second more than it ran nothing of a run is left that sacct cut off.
+        (micros >= room).then_some(Doubt::Longer)
+    }
+
+    fn bill(&mut self, job: &str, parts: &[Part], left_over: bool) {
         let last = parts.len() - 1;
+        let by_microsecond = |part: &Part| {
+            let own = self.prices.partitions.get(&part.partition);
+            let price = own.copied().or(self.prices.all);
+            price.is_some_and(|price| price.execution_microsecond > 0)
+        };
+        let part = &parts[last];
+        let doubt = Self::doubt(parts, left_over).filter(|_| by_microsecond(part));
+        if let Some(why) = doubt {
+            self.bills.doubtful.push(Doubtful {
+                job: job.to_owned(),
+                account: part.account.clone(),
+                partition: part.partition.clone(),
+                end: part.end,
+                run_secs: parts.iter().map(|part| part.secs).sum(),
+                executed_us: match part.executed {
+                    Executed::Micros(micros) => Some(micros),
+                    Executed::Unknown | Executed::Several => None,
+                },
+                why,
+            });
+            return;
+        }
         for (at, part) in parts.iter().enumerate() {
             let own = self.prices.partitions.get(&part.partition);
             let Some(price) = own.copied().or(self.prices.all) else {
@@ -196,7 +292,7 @@ impl<'a> Biller<'a> {
                 continue;
             }
             // The execution time of a run is in its last part.
-            let measured = at < last || part.executed_us.is_some();
+            let measured = at < last || part.executed != Executed::Unknown;
             if price.execution_microsecond > 0 && !measured {
                 self.bills.unmeasured += 1;
                 continue;
@@ -214,7 +310,10 @@ impl<'a> Biller<'a> {
             let executed_us = match price.execution_microsecond {
                 0 => 0,
                 _ if at < last => 0,
-                _ => part.executed_us.unwrap_or(0),
+                _ => match part.executed {
+                    Executed::Micros(micros) => micros,
+                    Executed::Unknown | Executed::Several => 0,
+                },
             };
             self.beyond |= line.add(part, executed_us).is_none();
         }

@@ -10,7 +10,7 @@ use super::args::BillArgs;
 use super::input::{Opened, open_stream};
 use super::message::Messages;
 use super::open::named;
-use super::{Failure, Outcome, terminal};
+use super::{Failure, Outcome, terminal, told};
 use fairtree::usage::Outcomes;
 use fairtree_analysis::bill::Biller;
 use fairtree_model::input::{Format, InputError, prices, sacct};
@@ -66,10 +66,14 @@ pub(super) fn run(args: &BillArgs, messages: &Messages) -> Result<Outcome, Failu
         true => to_json(&mut out, &name, &bills)?,
         false => write(&mut out, &bills, terminal::table_width())?,
     }
-    out.flush()?;
+    let written = out.flush();
     notes(&bills).iter().for_each(|note| messages.note(note));
     summary.notes.iter().for_each(|note| messages.note(note));
-    Ok(Outcome::Done)
+    let outcome = match bills.doubtful.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    };
+    told(written, outcome)
 }
 
 /// Seconds since 1970; a time without offset is UTC, a date its first moment.

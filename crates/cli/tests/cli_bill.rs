@@ -71,6 +71,63 @@ fn runs_are_billed_by_the_microsecond_where_it_is_kept() {
     );
 }
 
+/// Measurements that cannot be: 9 s of a run of 2 s on 4 parts fit (4 x 3 s), 12 s do not; two numbers in
+/// one comment; the number of the run that was pre-empted before. The other two cost 9,000,000 + 40.
+#[test]
+fn measurements_that_cannot_be_are_listed() {
+    let header = "JobID|User|Account|Partition|State|Start|End|ElapsedRaw|AllocTRES|AdminComment\n";
+    let run = |job: u32, state: &str, secs: u32, comment: &str| {
+        format!(
+            "{job}|anna|a|q|{state}|2026-11-21T01:00:00|2026-11-21T01:00:{secs:02}|{secs}|\
+             billing=4|{comment}\n"
+        )
+    };
+    let log = [
+        run(1, "COMPLETED", 2, "executed_us=9000000"),
+        run(2, "COMPLETED", 2, "executed_us=12000000"),
+        run(3, "COMPLETED", 5, "executed_us=5 executed_us=6"),
+        run(4, "PREEMPTED", 5, "executed_us=7"),
+        run(4, "COMPLETED", 9, "executed_us=7"),
+        run(5, "PREEMPTED", 5, "executed_us=7"),
+        run(5, "COMPLETED", 9, "executed_us=40,executed_us=40"),
+    ]
+    .concat();
+    let path = folder("doubtful").join("prices.toml");
+    std::fs::write(&path, "execution_microsecond = 1\ncounts = 'COMPLETED'\n").expect("written");
+    let path = path.display().to_string();
+    let ran = fairtree(
+        &["bill", "-p", &path, "--json"],
+        format!("{header}{log}").as_bytes(),
+    );
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let found: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(found["total"], 9_000_040);
+    let doubts: Vec<(&str, &str)> = found["doubtful"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|run| {
+            (
+                run["job"].as_str().expect("a job"),
+                run["why"].as_str().expect("why"),
+            )
+        })
+        .collect();
+    assert_eq!(
+        doubts,
+        [("2", "longer"), ("3", "several"), ("4", "left_over")]
+    );
+    let ran = fairtree(&["bill", "-p", &path], format!("{header}{log}").as_bytes());
+    for said in [
+        "In all, as far as it is certain: 9000040\n",
+        "  job 2 of a in q, ended 2026-11-21T01:00:02Z: executed_us=12000000 is more than the 2 s that it ran \
+         allow\n",
+        "  job 4 of a in q, ended 2026-11-21T01:00:09Z: executed_us=7 is that of an earlier run of the job\n",
+    ] {
+        assert!(ran.out.contains(said), "{}", ran.out);
+    }
+}
+
 /// A job that was pre-empted after 100 s, lost its node after 50 s and then completed in 30 s: 30 x 5.
 /// A failed one of 10 s: 50. In gpu 20 s of 4 billing: 20 x 4 x 7 = 560. A requeued run's record has
 /// REQUEUED; one that runs is not billed, nor is one that never began; a step is part of its job.

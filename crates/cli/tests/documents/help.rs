@@ -229,6 +229,12 @@ fn exit_codes_are_those_that_the_help_states() {
             "bill",
             &[
                 (0, "bill -p examples/prices.toml sacct.txt"),
+                (
+                    1,
+                    "printf 'JobID|User|Start|State|ElapsedRaw|NCPUS|AdminComment\\n\
+                     7|ann|2026-01-01T00:00:00|COMPLETED|1|1|executed_us=3000000\\n' | \
+                     fairtree bill -p <(printf 'execution_microsecond = 1\\n')",
+                ),
                 (2, "bill sacct.txt"),
                 (2, "bill -p absent.toml sacct.txt"),
                 (2, "bill -p examples/prices.toml site.toml"),

@@ -112,6 +112,9 @@ const PAGES: [(&str, &str, &[&str]); 15] = [
             "bill --prices examples/prices.toml --json sacct.txt",
             "sed -e '2s/COMPLETED/NODE_FAIL/' -e '4s/COMPLETED/CANCELLED/' sacct.txt | \
              fairtree bill --prices examples/prices.toml --counts COMPLETED --json",
+            "printf 'JobID|User|Start|State|ElapsedRaw|NCPUS|AdminComment\\n\
+             7|ann|2026-01-01T00:00:00|COMPLETED|1|1|executed_us=3000000\\n' | \
+             fairtree bill --json -p <(printf 'execution_microsecond = 1\\n')",
         ],
     ),
     (

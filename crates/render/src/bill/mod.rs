@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::columns::Columns;
 use crate::json;
-use fairtree_analysis::bill::Bills;
+use fairtree_analysis::bill::{Bills, Doubt, Doubtful};
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
 pub const SCHEMA: &str = "fairtree.bill/1";
@@ -56,7 +57,36 @@ pub fn write(out: &mut impl Write, bills: &Bills, width: Option<usize>) -> io::R
         ]);
     }
     columns.write(out, width)?;
-    writeln!(out, "In all: {}", bills.total)
+    if bills.doubtful.is_empty() {
+        return writeln!(out, "In all: {}", bills.total);
+    }
+    writeln!(out, "In all, as far as it is certain: {}", bills.total)?;
+    writeln!(out, "Not billed, as the measured time cannot be:")?;
+    for run in &bills.doubtful {
+        writeln!(out, "  {}", doubtful(run))?;
+    }
+    Ok(())
+}
+
+/// A run that is not billed, in a sentence.
+fn doubtful(run: &Doubtful) -> String {
+    let Doubtful {
+        job,
+        account,
+        partition,
+        run_secs,
+        ..
+    } = run;
+    let micros = run.executed_us.unwrap_or(0);
+    let why = match run.why {
+        Doubt::Longer => {
+            format!("executed_us={micros} is more than the {run_secs} s that it ran allow")
+        }
+        Doubt::Several => "AdminComment has several different executed_us".to_owned(),
+        Doubt::LeftOver => format!("executed_us={micros} is that of an earlier run of the job"),
+    };
+    let end = Timestamp::from_second(run.end).map_or(String::new(), |end| end.to_string());
+    format!("job {job} of {account} in {partition}, ended {end}: {why}")
 }
 
 /// The runs that were not billed, in sentences.

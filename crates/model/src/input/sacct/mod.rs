@@ -11,7 +11,7 @@
 //! | `AllocTRES` | billing, else cpu, per second; else `AllocCPUS` or `NCPUS` |
 //! | `JobID`, `JobIDRaw` | with a point: a step |
 //! | `State`, `ExitCode`, `Partition` | how a run ended and where, for [`read_runs`] |
-//! | `AdminComment` | with a word `executed_us=N`: how long a run was executed, for [`read_runs`] |
+//! | `AdminComment` | with a word `executed_us=N`: how long a run was executed, for [`read_runs`]; several different N are no measurement |
 //! | `Submit`, `Timelimit` or `TimelimitRaw`, `ReqCPUS`, `QOS` | what a job asked for, for [`read_jobs`] |
 //! | `Cluster` | one cluster per log |
 //!
@@ -29,4 +29,4 @@ mod reader;
 pub use accounted::{Accounted, COLUMNS, Found, Progress, read_accounted};
 pub use ask::{ClusterRow, Clusters, Slices, ask, ask_clusters};
 pub use columns::{begins, is_record};
-pub use reader::{Options, RunRecord, read, read_jobs, read_runs};
+pub use reader::{Executed, Options, RunRecord, read, read_jobs, read_runs};

@@ -69,11 +69,22 @@ pub struct RunRecord<'a> {
     pub exit_code: Option<u8>,
     /// Run time, seconds, without the time that it was suspended.
     pub elapsed_secs: u64,
-    /// Time for which the machine executed it, microseconds: N if the site has `executed_us=N`
-    /// among the words of AdminComment; `None` if it has not, or the listing does not say.
-    pub executed_us: Option<u64>,
+    /// Time for which the machine executed it, as AdminComment has it.
+    pub executed: Executed,
     /// The other facts that a replay needs; the default unless [`read_jobs`] reads.
     asked: Asked<'a>,
+}
+
+/// Time for which a machine executed a run, by the words `executed_us=N` of AdminComment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Executed {
+    /// There is no such word with a whole number, or the listing does not say.
+    #[default]
+    Unknown,
+    /// N microseconds.
+    Micros(u64),
+    /// Several words with different numbers.
+    Several,
 }
 
 /// Request of a job, and its allocation.
@@ -703,7 +714,7 @@ impl<R: BufRead> Records<'_, R> {
             state: said(header.state).unwrap_or_default(),
             exit_code: exit_code.and_then(|(code, _)| code.parse().ok()),
             elapsed_secs: ran.unsigned_abs(),
-            executed_us: said(header.comment).and_then(executed_us),
+            executed: said(header.comment).map_or(Executed::Unknown, executed),
             asked: match self.detail {
                 Detail::Job => self.asked(&cells),
                 Detail::Use | Detail::Run => Asked::default(),
@@ -796,11 +807,17 @@ struct Billing {
 
 const SECONDS: &str = "a whole number of seconds up to 253402300799, or a time as 1-02:03:04";
 
-/// N of the word `executed_us=N`, the last one, in what a site wrote of a job.
-fn executed_us(comment: &str) -> Option<u64> {
+/// N of the words `executed_us=N` in what a site wrote of a job.
+fn executed(comment: &str) -> Executed {
     let words = comment.split([' ', ',', ';']);
     let mut found = words.filter_map(|word| word.strip_prefix("executed_us="));
-    found.next_back()?.parse().ok()
+    let Some(first) = found.next() else {
+        return Executed::Unknown;
+    };
+    if found.any(|other| other != first) {
+        return Executed::Several;
+    }
+    first.parse().map_or(Executed::Unknown, Executed::Micros)
 }
 
 fn cells_in(text: &str) -> usize {
