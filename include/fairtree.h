@@ -1804,7 +1804,8 @@ int32_t ft_config_load(ft_config *config,
  * With ranking=least_used:LEVEL an account may have minutes instead of shares, such as minutes =
  * 400 in its table: it is entitled to 60 times as many TRES-seconds. Those below it without minutes
  * divide by their shares what those with minutes leave. Where any account has minutes, these alone
- * count: shares of the root entitle to nothing.
+ * count: shares of the root entitle to nothing. With the key minutes = "shares" the raw shares of
+ * accounts below the root are their minutes, and no account has minutes in the file.
  *
  * text: the file's text; an empty one takes the policy away. name: its name, for messages.
  *
@@ -2223,7 +2224,9 @@ int32_t ft_usage_quantity(const ft_tree *tree,
  * tree (ft_tree_load, _add, _set_shares, _move, _remove) discards them.
  *
  * config: the function uses PriorityFlags, FairShareDampeningFactor, ranking= and compat= of
- * PriorityParameters, and the minutes of accounts of ft_config_load_policy().
+ * PriorityParameters, and the minutes of accounts of ft_config_load_policy(); with minutes=shares
+ * the raw shares of accounts are their minutes, and children that have more together than the
+ * account above divide its minutes by theirs.
  *
  * Errors: FT_ERR_UNKNOWN_ID (an account with minutes is not in the tree), FT_ERR_CONFIG (accounts
  * have more minutes than the account above them), FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,

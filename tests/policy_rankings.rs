@@ -16,6 +16,7 @@ use std::num::NonZeroU32;
 
 use common::Site;
 use fairtree::compat::Compat;
+use fairtree::config::{Config, PriorityParameters};
 use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Entitlement, Ranking, compute, compute_entitled};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
@@ -276,6 +277,47 @@ fn siblings_of_minutes_divide_the_rest() {
         (found.parent, found.minutes, found.given),
         (at("up"), 100.0, 101)
     );
+}
+
+// By hand: of 100 minutes i1 was given 80 and i2 70; i1 is entitled to 100 x 80 / 150, i2 to 100 x 70 /
+// 150, i3 with shares to nothing. Use of 8 and 7 is a tie. Below i1, 90 of its 80 divide its 53.3.
+#[test]
+fn children_that_exceed_their_parent_divide_its_minutes() {
+    let site = Site::parse(
+        "up/ 100\n  i1/ 80\n    j1/ 60\n      u1 parent 6\n    j2/ 30\n      u2 parent 2\n  i2/ 70\n    \
+         u3 parent 7\n  i3/ 0\n    u4 parent 0",
+    );
+    let at = |name: &str| {
+        let mut names = site.names.iter();
+        let found = names.position(|known| known.trim_end_matches('/') == name);
+        AssocIndex::new(found.expect("a name of the site"))
+    };
+    let parameters = "usage=window:28-0,ranking=least_used:2,minutes=shares";
+    let config = Config {
+        parameters: PriorityParameters::parse(parameters, None).unwrap(),
+        ..Config::default()
+    };
+    let entitlement = Entitlement::of_policy(&config, &site.tree, []);
+    let entitled = entitlement.of_all(&site.tree);
+    let minutes = |name: &str| (entitled[at(name).get()].to_f64() / 6.0).round() / 10.0;
+    assert_eq!(
+        ["up", "i1", "i2", "i3"].map(minutes),
+        [100.0, 53.3, 46.7, 0.0]
+    );
+    assert_eq!(["j1", "j2", "u1"].map(minutes), [35.6, 17.8, 35.6]);
+    let found: Vec<(AssocIndex, u64)> = (entitlement.excesses(&site.tree).iter())
+        .map(|excess| (excess.parent, excess.given))
+        .collect();
+    assert_eq!(found, [(at("up"), 150), (at("i1"), 90)]);
+    let budget = entitlement.budget(&site.tree, at("up"), 6_000.0).unwrap();
+    assert_eq!((budget.minutes, budget.given), (Some(100.0), 150));
+    assert_eq!(config.check_minutes(&site.tree, |_| None), Ok(()));
+
+    // i1 and i2 tie exactly: i2, a leaf, has the factor of the best one in i1.
+    let ranked = compute_entitled(config.ranking(), &entitlement, &site.tree, &site.raw_usage);
+    let factor = |name: &str| ranked[at(name).get()].fs_factor.unwrap();
+    assert_eq!(factor("u3"), factor("u2"));
+    assert!(factor("u4") < factor("u1") && factor("u1") < factor("u2"));
 }
 
 #[test]

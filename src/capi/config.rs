@@ -177,7 +177,8 @@ pub unsafe extern "C" fn ft_config_load(
 /// With ranking=least_used:LEVEL an account may have minutes instead of shares, such as minutes =
 /// 400 in its table: it is entitled to 60 times as many TRES-seconds. Those below it without minutes
 /// divide by their shares what those with minutes leave. Where any account has minutes, these alone
-/// count: shares of the root entitle to nothing.
+/// count: shares of the root entitle to nothing. With the key minutes = "shares" the raw shares of
+/// accounts below the root are their minutes, and no account has minutes in the file.
 ///
 /// `text`: the file's text; an empty one takes the policy away. `name`: its name, for messages.
 ///

@@ -88,7 +88,9 @@ impl FairshareRow {
 /// tree (ft_tree_load, _add, _set_shares, _move, _remove) discards them.
 ///
 /// `config`: the function uses PriorityFlags, FairShareDampeningFactor, ranking= and compat= of
-/// PriorityParameters, and the minutes of accounts of ft_config_load_policy().
+/// PriorityParameters, and the minutes of accounts of ft_config_load_policy(); with minutes=shares
+/// the raw shares of accounts are their minutes, and children that have more together than the
+/// account above divide its minutes by theirs.
 ///
 /// Errors: FT_ERR_UNKNOWN_ID (an account with minutes is not in the tree), FT_ERR_CONFIG (accounts
 /// have more minutes than the account above them), FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
@@ -128,7 +130,7 @@ pub(super) fn entitlement(config: &Config, model: &TreeModel) -> Result<Entitlem
         rows.push((row, at));
     }
     config.check_minutes(model.tree(), |id| model.tree().index_of(id.parse().ok()?))?;
-    Ok(Entitlement::of_policy(config.usage(), model.tree(), rows))
+    Ok(Entitlement::of_policy(config, model.tree(), rows))
 }
 
 /// Reads the results of the last computation for one association.

@@ -6,7 +6,7 @@
 
 use super::error::{ConfigError, ValueError};
 use super::policy_file::AccountPolicy;
-use super::{Config, Counts, Expect, Order, Scope, Tiers, UsageModel};
+use super::{Config, Counts, Expect, MinutesFrom, Order, Scope, Tiers, UsageModel};
 
 /// Programs that apply settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,7 @@ struct Lack {
 }
 
 const BOTH: &[Host] = &[Host::Plugin, Host::Engine];
+const ALL: &[Host] = &[Host::Plugin, Host::Engine, Host::Command];
 
 /// The keys.
 const LACKING: &[Lack] = &[
@@ -118,6 +119,14 @@ const LACKING: &[Lack] = &[
         asked: |config| config.tiers() != Tiers::None && config.order() == Order::Weighted,
     },
     Lack {
+        key: "minutes",
+        by: ALL,
+        allowed: "file, or ranking=least_used:LEVEL beside it",
+        asked: |config| {
+            config.minutes() == MinutesFrom::Shares && !config.ranking().columns().entitled
+        },
+    },
+    Lack {
         key: "policy",
         by: &[Host::Engine],
         allowed: "no file",
@@ -125,9 +134,10 @@ const LACKING: &[Lack] = &[
     },
 ];
 
-/// A key of an account's table in the policy file that neither plugin nor engine carries out.
+/// A key of an account's table in the policy file that some hosts do not carry out.
 struct AccountLack {
     key: &'static str,
+    by: &'static [Host],
     /// The values that they support.
     allowed: &'static str,
     /// The accounts that ask for what they do not.
@@ -138,6 +148,7 @@ struct AccountLack {
 const LACKING_OF_ACCOUNTS: &[AccountLack] = &[
     AccountLack {
         key: "minutes",
+        by: ALL,
         allowed: "minutes beside ranking=least_used:LEVEL",
         // The first is enough: what all of them lack is the ranking.
         asked: |config| {
@@ -148,6 +159,7 @@ const LACKING_OF_ACCOUNTS: &[AccountLack] = &[
     },
     AccountLack {
         key: "plan",
+        by: BOTH,
         allowed: "beside a window or total of usage=: total:DATE, or the one window that there is",
         asked: |config| {
             let plans = config.accounts.iter().map(|row| row.plan);
@@ -200,7 +212,7 @@ impl Config {
                 )
             })
             .collect();
-        for lack in LACKING_OF_ACCOUNTS.iter().filter(|_| has(BOTH)) {
+        for lack in LACKING_OF_ACCOUNTS.iter().filter(|lack| has(lack.by)) {
             found.extend((lack.asked)(self).into_iter().map(|row| {
                 let mut error = refused(lack.allowed, row.written(lack.key), row.setting(lack.key));
                 error.place = Some(row.place.clone());
@@ -217,7 +229,7 @@ mod tests {
     use crate::config::{PolicyFile, PriorityParameters};
 
     /// One value for each kind of value that each key has, a flag, and what accounts may have.
-    const VALUES: [&str; 20] = [
+    const VALUES: [&str; 21] = [
         "compat=slurm",
         "calc_period=30",
         "max_lock_ms=20",
@@ -238,56 +250,59 @@ mod tests {
         "accounts.a.plan = 'total:2026-01-01'",
         "accounts.a.plan = 'window:28-0'",
         "NO_FAIR_TREE",
+        "minutes=shares",
     ];
 
     /// x: refused beside the value of the column, which are the rows from the left; on the diagonal,
     /// alone. -: both are of one key. From the tables and sentences of docs/administrator.md.
-    const PLUGIN: [&str; 20] = [
-        "...xxx.xxxxxxxxx....",
-        "....................",
-        "....................",
-        "....-...............",
-        "...-................",
-        "xxx..xxxxxxxxxxxxxxx",
-        ".......--..........x",
-        "x.....-.-..........x",
-        "x.....--...........x",
-        ".......x..-........x",
-        ".......x.-.........x",
-        "xxx..xxxxxxxxxxxxxxx",
-        "xxx..xxxxxxxxxxxxxxx",
-        "xxxxxxxxxx.xxxxxxxxx",
-        "xxxxxxxxx..xxxxxxxxx",
-        "....................",
-        "xxxxxxxx.xxxxxxxxxxx",
-        "xxx..xxxxxxxxxxxxx-x",
-        "xxx..xxxxxxxxxxxx-xx",
-        "....................",
+    const PLUGIN: [&str; 21] = [
+        "...xxx.xxxxxxxxx....x",
+        ".....................",
+        ".....................",
+        "....-................",
+        "...-.................",
+        "xxx..xxxxxxxxxxxxxxxx",
+        ".......--..........x.",
+        "x.....-.-..........x.",
+        "x.....--...........x.",
+        ".......x..-........x.",
+        ".......x.-.........x.",
+        "xxx..xxxxxxxxxxxxxxxx",
+        "xxx..xxxxxxxxxxxxxxxx",
+        "xxxxxxxxxx.xxxxxxxxxx",
+        "xxxxxxxxx..xxxxxxxxxx",
+        ".....................",
+        "xxxxxxxx.xxxxxxxxxxxx",
+        "xxx..xxxxxxxxxxxxx-xx",
+        "xxx..xxxxxxxxxxxx-xxx",
+        ".....................",
+        "xxxxxxxx.xxxxxxxxxxxx",
     ];
 
     /// The same for a C program: it has no orders, no history and no other clusters, and what
     /// `ft_config_load_policy` reads is not a file.
-    const ENGINE: [&str; 20] = [
-        "...xxx.xxxxxxxxx....",
-        "....................",
-        "....................",
-        "....-...............",
-        "...-................",
-        "xxx..xxxxxxxxxxxxxxx",
-        ".......--...........",
-        "......-.-...........",
-        "......--............",
-        "xxxxxxxxxx-xxxxxxxxx",
-        "xxxxxxxxx-xxxxxxxxxx",
-        "xxx..xxxxxxxxxxxxxxx",
-        "xxxxxxxxxxxxxxxxxxxx",
-        "xxxxxxxxxxxxxxxxxxxx",
-        "xxxxxxxxxxxxxxxxxxxx",
-        "xxxxxxxxxxxxxxxxxxxx",
-        "xxxxxxxx.xxxxxxxxxxx",
-        "xxx..xxxxxxxxxxxxx-x",
-        "xxx..xxxxxxxxxxxx-xx",
-        "....................",
+    const ENGINE: [&str; 21] = [
+        "...xxx.xxxxxxxxx....x",
+        ".....................",
+        ".....................",
+        "....-................",
+        "...-.................",
+        "xxx..xxxxxxxxxxxxxxxx",
+        ".......--............",
+        "......-.-............",
+        "......--.............",
+        "xxxxxxxxxx-xxxxxxxxxx",
+        "xxxxxxxxx-xxxxxxxxxxx",
+        "xxx..xxxxxxxxxxxxxxxx",
+        "xxxxxxxxxxxxxxxxxxxxx",
+        "xxxxxxxxxxxxxxxxxxxxx",
+        "xxxxxxxxxxxxxxxxxxxxx",
+        "xxxxxxxxxxxxxxxxxxxxx",
+        "xxxxxxxx.xxxxxxxxxxxx",
+        "xxx..xxxxxxxxxxxxx-xx",
+        "xxx..xxxxxxxxxxxx-xxx",
+        ".....................",
+        "xxxxxxxx.xxxxxxxxxxxx",
     ];
 
     /// The settings of two values; `None`: both are of one key.
@@ -349,10 +364,11 @@ mod tests {
                 assert_eq!(found, expected, "{host:?}: {row}");
             }
         }
-        // The command reads every policy; stock's lacks hold for it, too.
+        // The command reads every policy; stock's lacks hold for it, too, and minutes that no ranking
+        // looks at.
         for ((row, command), plugin) in VALUES.iter().zip(matrix(Host::Command)).zip(PLUGIN) {
             let expected = match *row {
-                "compat=slurm" => plugin.to_owned(),
+                "compat=slurm" | "minutes=shares" | "accounts.a.minutes = 400" => plugin.to_owned(),
                 _ => plugin.replace('x', "."),
             };
             assert_eq!(command, expected, "{row}");

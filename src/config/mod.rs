@@ -32,8 +32,8 @@ pub use flags::PriorityFlags;
 pub use host::HostConfig;
 pub use lacking::Host;
 pub use parameters::{
-    CountedEnd, Counts, EndState, Expect, KEYS, KeyInfo, Order, PriorityParameters, Scope, Tiers,
-    UsageModel,
+    CountedEnd, Counts, EndState, Expect, KEYS, KeyInfo, MinutesFrom, Order, PriorityParameters,
+    Scope, Tiers, UsageModel,
 };
 pub use policy_file::{AccountPolicy, MOST_MINUTES, MOST_POLICY_BYTES, PolicyFile};
 pub use reset::ResetPeriod;
@@ -185,7 +185,7 @@ impl Config {
     ///
     /// `FairShareDampeningFactor` or `PriorityCalcPeriod` of 0; in `PriorityWeightTRES` a name
     /// that is empty or has blanks, or a weight that is not finite; beside `compat=slurm`, what
-    /// stock does not have; [`Config::short_windows`]; what the host does not carry out yet. Each
+    /// stock does not have; [`Config::short_windows`]; minutes both in the file and as shares; what the host does not carry out yet. Each
     /// quotes the value as it was written.
     ///
     /// ```
@@ -216,6 +216,7 @@ impl Config {
         }
         found.extend(self.parameters.beyond_compat(self.compat));
         found.extend(self.short_windows());
+        found.extend(self.minutes_twice());
         found.extend(self.not_carried_out(host));
         found
     }
@@ -252,6 +253,21 @@ impl Config {
             }
         });
         of_usage.into_iter().chain(of_plans).collect()
+    }
+
+    /// The refusal of minutes in the policy file beside `minutes=shares`: the first account.
+    fn minutes_twice(&self) -> Option<ConfigError> {
+        let mut accounts = self.accounts.iter();
+        let row = accounts.find(|row| row.minutes.is_some())?;
+        (self.minutes() == MinutesFrom::Shares).then(|| {
+            let allowed = "no minutes of accounts in the policy file beside minutes=shares, with \
+                           which raw shares are minutes";
+            let error = ValueError::new(row.written("minutes"), allowed);
+            ConfigError {
+                place: Some(row.place.clone()),
+                ..error.of(row.setting("minutes"))
+            }
+        })
     }
 
     /// True where the weights of factors that reach 1 add up to more than 4294967295, so that

@@ -22,7 +22,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::Config;
 use super::error::{ConfigError, Place, ValueError};
-use super::parameters::{self, KEYS, PriorityParameters, UsageModel};
+use super::parameters::{self, KEYS, MinutesFrom, PriorityParameters, UsageModel};
 use crate::compat::Release;
 use crate::fairshare::Entitlement;
 use crate::tree::{AssocIndex, Tree};
@@ -52,6 +52,31 @@ pub struct AccountPolicy {
 }
 
 impl AccountPolicy {
+    /// The entries of an account in another file; `place` is that of the account there.
+    pub fn new(
+        account: &str,
+        minutes: Option<u64>,
+        plan: Option<UsageModel>,
+        place: Place,
+    ) -> AccountPolicy {
+        AccountPolicy {
+            account: account.to_owned(),
+            minutes,
+            plan,
+            place,
+            written: [
+                minutes.map_or(String::new(), |minutes| minutes.to_string()),
+                plan.map_or(String::new(), |plan| plan.to_string()),
+            ],
+        }
+    }
+
+    /// Gives it these minutes instead of those it has.
+    pub fn set_minutes(&mut self, minutes: u64) {
+        self.minutes = Some(minutes);
+        self.written[0] = minutes.to_string();
+    }
+
     /// The refusal of this account where the site does not have it.
     pub fn unknown(&self) -> ConfigError {
         let error = ValueError::new(&self.account, "an account of the site").of("accounts");
@@ -126,7 +151,8 @@ impl PolicyFile {
 }
 
 impl Config {
-    /// Refuses a policy that gives more minutes below an account than it has. `find`: the association of
+    /// Refuses a policy file that gives more minutes below an account than it has; with
+    /// `minutes=shares` nothing is refused. `find`: the association of
     /// an account, in any case of letters; those that the site does not have are left out.
     ///
     /// # Errors
@@ -138,7 +164,11 @@ impl Config {
     ) -> Result<(), ConfigError> {
         let rows = self.accounts.iter().map(|row| (row, find(&row.account)));
         let rows: Vec<(&AccountPolicy, Option<AssocIndex>)> = rows.collect();
-        let entitlement = Entitlement::of_policy(self.usage(), tree, rows.iter().copied());
+        if self.minutes() == MinutesFrom::Shares {
+            // Anybody may change shares: they are divided.
+            return Ok(());
+        }
+        let entitlement = Entitlement::of_policy(self, tree, rows.iter().copied());
         let Some(excess) = entitlement.excess(tree) else {
             return Ok(());
         };
@@ -556,7 +586,8 @@ mod tests {
             at.map(AssocIndex::new)
         };
         let check = |text: &str| {
-            let config = Config::default().under_policy(&parse(text).unwrap());
+            let text = format!("ranking = 'least_used:leaf'\n{text}");
+            let config = Config::default().under_policy(&parse(&text).unwrap());
             config.unwrap().check_minutes(&tree, find)
         };
         let up = "[accounts.up]\nminutes = 100\n[accounts.b]\nminutes = 30\n";
@@ -565,7 +596,7 @@ mod tests {
         let error = check(&format!("{up}[accounts.a]\nminutes = 80")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "p.toml:3:11: accounts.b.minutes: found \"30\", allowed is 100 minutes in all directly \
+            "p.toml:4:11: accounts.b.minutes: found \"30\", allowed is 100 minutes in all directly \
              below one account, as many as it has; b, a have 110"
         );
         // Minutes of another usage model are no part of those above.

@@ -3,22 +3,26 @@
 use std::collections::HashMap;
 
 use super::product::Product;
-use crate::config::{AccountPolicy, UsageModel};
+use crate::config::{AccountPolicy, Config, MinutesFrom};
 use crate::extended::Extended;
-use crate::order::Entitled;
-use crate::tree::{AssocIndex, Shares, Tree};
+use crate::order::{Entitled, Ratio};
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// Entitlements of associations, in TRES-seconds.
 ///
 /// The root is entitled to the whole: length of the window times capacity (billing TRES of the
 /// machine, or of all machines that share). An association with minutes is entitled to these times
 /// 60, whatever its shares. Its siblings without minutes divide what their parent is entitled to by
-/// their shares: below an account with minutes the rest, after the minutes of siblings.
+/// their shares: below an account with minutes the rest, after the minutes of siblings. Where shares
+/// are minutes, children that have more together than their parent is entitled to divide the parent's
+/// minutes by theirs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entitlement {
     whole: u64,
     /// By position.
     minutes: Vec<Minutes>,
+    /// Children that exceed their parent divide its minutes.
+    divides_excess: bool,
 }
 
 /// The minutes of one association.
@@ -30,11 +34,18 @@ struct Minutes {
     apart: bool,
 }
 
+impl Minutes {
+    const fn secs(self) -> u64 {
+        self.minutes * 60
+    }
+}
+
 impl Entitlement {
     /// By shares only: an order depends only on the parts of one whole.
     pub const SHARES: Entitlement = Entitlement {
         whole: 1,
         minutes: Vec::new(),
+        divides_excess: false,
     };
 
     /// Shares of `whole` TRES-seconds. If it is 0, shares entitle to nothing, and only minutes
@@ -43,40 +54,68 @@ impl Entitlement {
         Entitlement {
             whole,
             minutes: Vec::new(),
+            divides_excess: false,
         }
     }
 
     /// What a policy entitles to: minutes alone count, and shares of the root entitle to nothing;
-    /// without minutes, [`Entitlement::SHARES`]. `rows`: the accounts of the policy, each with its
-    /// association; `None`: it is not in the tree, and nobody has its minutes. `usage`: the usage model
-    /// of accounts without a plan.
+    /// without minutes, [`Entitlement::SHARES`]. With `minutes = "shares"` the raw shares of an account
+    /// are its minutes. `rows`: the accounts of the policy, each with its association; `None`: it is not
+    /// in the tree, and nobody has its minutes.
     pub fn of_policy<'a>(
-        usage: UsageModel,
+        config: &Config,
         tree: &Tree,
         rows: impl IntoIterator<Item = (&'a AccountPolicy, Option<AssocIndex>)>,
     ) -> Entitlement {
-        let rows: Vec<_> = rows.into_iter().collect();
-        if rows.iter().all(|(row, _)| row.minutes.is_none()) {
+        if !config.gives_minutes() {
             return Entitlement::SHARES;
         }
         let found = rows.into_iter();
         let found: Vec<_> = found.filter_map(|(row, at)| Some((row, at?))).collect();
         let plans = found.iter().filter_map(|(row, at)| Some((*at, row.plan?)));
-        let plans: HashMap<AssocIndex, UsageModel> = plans.collect();
-        let mut entitlement = Entitlement::new(0);
-        for (row, at) in found {
-            let Some(minutes) = row.minutes else { continue };
+        let plans: HashMap<AssocIndex, _> = plans.collect();
+        let apart = |at: AssocIndex| {
+            let Some(own) = plans.get(&at) else {
+                return false;
+            };
             let mut above = tree.parent(at);
             while let Some(up) = above.filter(|up| !plans.contains_key(up)) {
                 above = tree.parent(up);
             }
-            let inherited = above.map_or(usage, |up| plans[&up]);
-            entitlement = match row.plan {
-                Some(own) if own != inherited => entitlement.with_minutes_apart(at, minutes),
-                _ => entitlement.with_minutes(at, minutes),
-            };
+            *own != above.map_or(config.usage(), |up| plans[&up])
+        };
+        let mut minutes: Vec<Minutes> = match config.minutes() {
+            MinutesFrom::Shares => {
+                let accounts = tree.indices().filter_map(|index| {
+                    let row = tree.rows()[index.get()];
+                    let is_below = tree.parent(index).is_some();
+                    let raw = row.shares.raw().filter(|_| is_below)?;
+                    (row.kind == AssocKind::Account).then_some((index, u64::from(raw)))
+                });
+                let given = |(index, minutes)| Minutes {
+                    index,
+                    minutes,
+                    apart: apart(index),
+                };
+                accounts.map(given).collect()
+            }
+            MinutesFrom::File => {
+                let given = found.iter().filter_map(|(row, index)| {
+                    Some(Minutes {
+                        index: *index,
+                        minutes: row.minutes?,
+                        apart: apart(*index),
+                    })
+                });
+                given.collect()
+            }
+        };
+        minutes.sort_by_key(|row| row.index);
+        Entitlement {
+            whole: 0,
+            minutes,
+            divides_excess: config.minutes() == MinutesFrom::Shares,
         }
-        entitlement
     }
 
     /// The same, with allocated minutes instead of shares for one association; replaces earlier
@@ -137,6 +176,12 @@ impl Entitlement {
             .map(|at| self.minutes[at].minutes * 60)
     }
 
+    /// Returns true if an association has minutes that are no part of those of an account above.
+    pub fn is_apart(&self, index: AssocIndex) -> bool {
+        let found = self.find(index);
+        found.is_ok_and(|at| self.minutes[at].apart)
+    }
+
     /// Entitlement of each association, TRES-seconds, by position, rounded. `FairShare=parent` has
     /// the entitlement of its account.
     pub fn of_all(&self, tree: &Tree) -> Vec<Extended> {
@@ -149,34 +194,41 @@ impl Entitlement {
         // Accounts whose time is given in minutes, and the levels below accounts; without minutes
         // nobody asks.
         let mut given = vec![false; if self.has_minutes() { tree.len() } else { 0 }];
-        let mut levels: HashMap<AssocIndex, (A, u64)> = HashMap::new();
+        let mut levels: HashMap<AssocIndex, Level> = HashMap::new();
         for &index in tree.parents_first() {
             let at = index.get();
-            if let Some(secs) = self.seconds(index) {
-                (amounts[at], given[at]) = (A::seconds(secs, units), true);
-                continue;
-            }
+            let own = self.find(index).ok().map(|at| self.minutes[at]);
             let Some(parent) = tree.fs_parent(index) else {
+                if let Some(own) = own {
+                    (amounts[at], given[at]) = (A::seconds(own.secs(), units), true);
+                }
                 continue;
             };
             let above = &amounts[parent.get()];
-            amounts[at] = match tree.rows()[at].shares {
-                Shares::Parent => above.clone(),
-                Shares::Raw(raw) if !self.has_minutes() => {
-                    above.clone().part(raw, tree.child_shares(parent))
+            if !self.has_minutes() {
+                amounts[at] = match tree.rows()[at].shares {
+                    Shares::Parent => above.clone(),
+                    Shares::Raw(raw) => above.clone().part(raw.into(), tree.child_shares(parent)),
+                };
+                continue;
+            }
+            let level = levels.entry(parent);
+            let level = *level.or_insert_with(|| self.level(tree, parent));
+            let is_given = given[parent.get()];
+            let divides = self.divides_excess && is_given && above.is_less(level.secs, units);
+            amounts[at] = match (own, tree.rows()[at].shares) {
+                (Some(own), _) if divides && !own.apart => {
+                    above.clone().part(own.secs(), level.secs)
                 }
-                Shares::Raw(raw) => {
-                    let (left, sum) = levels.entry(parent).or_insert_with(|| {
-                        let level = self.level(tree, parent);
-                        let taken = if given[parent.get()] { level.secs } else { 0 };
-                        (above.clone().less(taken, units), level.shares)
-                    });
-                    left.clone().part(raw, *sum)
+                (Some(own), _) => A::seconds(own.secs(), units),
+                (None, Shares::Parent) => above.clone(),
+                (None, Shares::Raw(raw)) => {
+                    let taken = if is_given { level.secs } else { 0 };
+                    let left = above.clone().less(taken, units);
+                    left.part(raw.into(), level.shares)
                 }
             };
-            if self.has_minutes() {
-                given[at] = given[parent.get()];
-            }
+            given[at] = own.is_some() || is_given;
         }
         amounts
     }
@@ -222,13 +274,18 @@ impl Entitlement {
 
     /// The first account whose children were given more minutes than it has itself.
     pub fn excess(&self, tree: &Tree) -> Option<Excess> {
+        self.excesses(tree).into_iter().next()
+    }
+
+    /// All accounts whose children were given more minutes than they have themselves, by position.
+    pub fn excesses(&self, tree: &Tree) -> Vec<Excess> {
         let rows = self.minutes.iter().filter(|row| !row.apart);
         let parents = rows.filter_map(|row| tree.fs_parent(row.index));
         let mut parents: Vec<AssocIndex> = parents.collect();
         parents.sort_unstable();
         parents.dedup();
         if parents.is_empty() {
-            return None;
+            return Vec::new();
         }
         let entitled = self.of_all(tree);
         let exceeded = |parent: AssocIndex| {
@@ -241,38 +298,71 @@ impl Entitlement {
                 given: given / 60,
             })
         };
-        parents.into_iter().find_map(exceeded)
+        parents.into_iter().filter_map(exceeded).collect()
+    }
+
+    /// The minutes of one level: those that `parent` has, and those that its children were given.
+    /// `None` where neither has any. `entitled`: TRES-seconds that `parent` is entitled to, as
+    /// [`Entitlement::of_all`] gives them.
+    pub fn budget(&self, tree: &Tree, parent: AssocIndex, entitled: f64) -> Option<Budget> {
+        let above = self.given_above(tree, Some(parent));
+        let level = self.level(tree, parent);
+        let children = tree.fs_children(parent).iter();
+        let any = children.copied().any(|child| self.find(child).is_ok());
+        (above.is_some() || any).then(|| Budget {
+            minutes: above.map(|_| entitled / 60.0),
+            given: level.secs / 60,
+        })
     }
 
     /// Exact numerator and denominator of the entitlement of one association.
     pub(super) fn exact(&self, tree: &Tree, index: AssocIndex) -> (Product, Product) {
+        // What is above the nearest minutes matters only where children may exceed a parent.
+        let ends = |at: AssocIndex| !self.divides_excess && self.find(at).is_ok();
         let mut path = Vec::new();
         let mut top = index;
-        while let (None, Some(parent)) = (self.seconds(top), tree.fs_parent(top)) {
+        while let Some(parent) = tree.fs_parent(top).filter(|_| !ends(top)) {
             path.push((top, parent));
             top = parent;
         }
-        let given = self.seconds(top);
-        let mut amount = Fraction {
-            numerator: Product::new(given.unwrap_or(self.whole)),
-            denominator: Product::new(1),
-        };
+        let mut given = self.seconds(top).is_some();
+        let mut amount = Fraction::new(self.seconds(top).unwrap_or(self.whole));
         for (index, parent) in path.into_iter().rev() {
-            let Shares::Raw(raw) = tree.rows()[index.get()].shares else {
-                continue;
-            };
-            if !self.has_minutes() {
-                amount = amount.part(raw, tree.child_shares(parent));
-                continue;
+            let own = self.find(index).ok().map(|at| self.minutes[at]);
+            match (own, tree.rows()[index.get()].shares) {
+                (Some(own), _) => {
+                    let level = (given && !own.apart).then(|| self.level(tree, parent).secs);
+                    amount = match level.filter(|secs| amount.is_less(*secs)) {
+                        Some(secs) => amount.part(own.secs(), secs),
+                        None => Fraction::new(own.secs()),
+                    };
+                    given = true;
+                }
+                (None, Shares::Parent) => {}
+                (None, Shares::Raw(raw)) if !self.has_minutes() => {
+                    amount = amount.part(raw.into(), tree.child_shares(parent));
+                }
+                (None, Shares::Raw(raw)) => {
+                    let level = self.level(tree, parent);
+                    if given {
+                        amount.subtract(level.secs);
+                    }
+                    amount = amount.part(raw.into(), level.shares);
+                }
             }
-            let level = self.level(tree, parent);
-            if given.is_some() {
-                amount.subtract(level.secs);
-            }
-            amount = amount.part(raw, level.shares);
         }
         (amount.numerator, amount.denominator)
     }
+}
+
+/// The minutes of one level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Minutes that the account above the level is entitled to; `None`: no account above has minutes,
+    /// and nothing limits those of the level.
+    pub minutes: Option<f64>,
+    /// Minutes that the associations of the level were given together.
+    pub given: u64,
 }
 
 /// An account whose children have more minutes than it has.
@@ -287,6 +377,7 @@ pub struct Excess {
 }
 
 /// The children of one account.
+#[derive(Clone, Copy)]
 struct Level {
     /// Those with minutes, in seconds.
     secs: u64,
@@ -297,15 +388,17 @@ struct Level {
 /// Time that is divided.
 pub(crate) trait Amount: Clone {
     /// `shares` parts of `of`; nothing where `of` is 0.
-    fn part(self, shares: u32, of: u64) -> Self;
+    fn part(self, shares: u64, of: u64) -> Self;
     /// Seconds, in a unit of which one has `units`.
     fn seconds(secs: u64, units: u64) -> Self;
     /// This without so many seconds, at least nothing.
     fn less(self, secs: u64, units: u64) -> Self;
+    /// Returns true if this is less than a number of seconds.
+    fn is_less(&self, secs: u64, units: u64) -> bool;
 }
 
 impl Amount for Extended {
-    fn part(self, shares: u32, of: u64) -> Extended {
+    fn part(self, shares: u64, of: u64) -> Extended {
         self * (Extended::from(shares) / Extended::from(of))
     }
 
@@ -316,11 +409,15 @@ impl Amount for Extended {
     fn less(self, secs: u64, units: u64) -> Extended {
         (self - Extended::seconds(secs, units)).max(Extended::ZERO)
     }
+
+    fn is_less(&self, secs: u64, units: u64) -> bool {
+        *self < Extended::seconds(secs, units)
+    }
 }
 
 impl Amount for Entitled {
-    fn part(self, shares: u32, of: u64) -> Entitled {
-        Entitled::part(self, shares.into(), of)
+    fn part(self, shares: u64, of: u64) -> Entitled {
+        Entitled::part(self, shares, of)
     }
 
     fn seconds(secs: u64, units: u64) -> Entitled {
@@ -329,6 +426,12 @@ impl Amount for Entitled {
 
     fn less(self, secs: u64, units: u64) -> Entitled {
         Entitled::less(self, u128::from(secs) * u128::from(units))
+    }
+
+    fn is_less(&self, secs: u64, units: u64) -> bool {
+        // The ratio of that time to this entitlement is above 1.
+        let secs = Ratio::new(u128::from(secs) * u128::from(units), *self);
+        secs > Ratio::new(1, Entitled::whole(1))
     }
 }
 
@@ -339,9 +442,20 @@ struct Fraction {
 }
 
 impl Fraction {
-    fn part(self, shares: u32, of: u64) -> Fraction {
+    fn new(number: u64) -> Fraction {
         Fraction {
-            numerator: self.numerator.times(shares.into()),
+            numerator: Product::new(number),
+            denominator: Product::new(1),
+        }
+    }
+
+    fn is_less(&self, number: u64) -> bool {
+        self.numerator < self.denominator.clone().times(number)
+    }
+
+    fn part(self, shares: u64, of: u64) -> Fraction {
+        Fraction {
+            numerator: self.numerator.times(shares),
             denominator: self.denominator.times(of.max(1)),
         }
     }

@@ -51,7 +51,7 @@ pub use classic::Classic;
 pub use contests::Place;
 pub use depth_oblivious::DepthOblivious;
 pub use difference::Difference;
-pub use entitlement::{Entitlement, Excess};
+pub use entitlement::{Budget, Entitlement, Excess};
 pub use fair_tree::{FairTree, order_on_level};
 pub use host::HostMath;
 pub use least_used::LeastUsed;

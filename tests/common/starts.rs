@@ -157,6 +157,16 @@ pub const STARTS: &[Start] = &[
         "[accounts.left]\nminutes = 400",
         None,
     ),
+    start(
+        "minutes=shares",
+        Some(("PriorityParameters minutes", "shares")),
+    ),
+    start("minutes=shares,ranking=least_used:leaf", None),
+    with_policy(
+        "policy=POLICY",
+        "minutes = 'shares'\nranking = 'least_used:leaf'\n[accounts.left]\nminutes = 400",
+        Some(("accounts.left.minutes", "400")),
+    ),
     with_policy(
         "policy=POLICY",
         "[accounts.left]\nplan = 'total:2026-01-01'",

@@ -57,7 +57,10 @@ fn options(args: &LintArgs) -> Result<Options, Failure> {
     options.release = given.map(|text| release("--release", text)).transpose()?;
     options.plugins = Some(plugins);
     options.now = Some(jiff::Zoned::now().datetime());
-    options.accounts = args.accounts.as_deref().map(accounts).transpose()?;
+    if let Some(path) = &args.accounts {
+        let (above, shares) = accounts(path)?;
+        (options.accounts, options.shares) = (Some(above), shares);
+    }
     for rule in &args.allow {
         let allowed = options.allow(rule);
         allowed.map_err(|error| Failure::Usage(format!("--allow: {error}")))?;
@@ -65,8 +68,9 @@ fn options(args: &LintArgs) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// The account above each account, in lower case.
-fn accounts(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
+/// The account above each account, and the raw shares of accounts, in lower case.
+#[allow(clippy::type_complexity)] // Two maps, each used once.
+fn accounts(path: &Path) -> Result<(BTreeMap<String, String>, BTreeMap<String, u64>), Failure> {
     let reader = Where {
         live: &LiveArgs {
             from: None,
@@ -80,8 +84,14 @@ fn accounts(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let cluster = reader.without_jobs()?;
     let name = |index| cluster.name(index).account.to_ascii_lowercase();
     let accounts = cluster.tree.indices().filter(|at| !cluster.is_user(*at));
-    let pair = |at| Some((name(at), name(cluster.tree.parent(at)?)));
-    Ok(accounts.filter_map(pair).collect())
+    let below = accounts.filter_map(|at| Some((at, cluster.tree.parent(at)?)));
+    let below: Vec<_> = below.collect();
+    let above = below.iter().map(|(at, parent)| (name(*at), name(*parent)));
+    let shares = below.iter().filter_map(|(at, _)| {
+        let raw = cluster.tree.rows()[at.get()].shares.raw()?;
+        Some((name(*at), u64::from(raw)))
+    });
+    Ok((above.collect(), shares.collect()))
 }
 
 /// The plugins in folders of `PluginDir`; `None` where this host has none of the folders, as where a

@@ -271,8 +271,8 @@ fn wrong_policies_are_refused_with_their_place() {
     for (policy, words) in [
         ("ranking = 'fast'\n", "policy.toml:1:12: ranking"),
         (
-            "[accounts.nobody]\nminutes = 1\n",
-            "policy.toml:1:11: accounts: found \"nobody\"",
+            "ranking = 'least_used:1'\n[accounts.nobody]\nminutes = 1\n",
+            "policy.toml:2:11: accounts: found \"nobody\"",
         ),
     ] {
         for args in [&["share"][..], &["explain", "bob"], &["what-if"]] {

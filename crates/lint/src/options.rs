@@ -19,6 +19,8 @@ pub struct Options {
     pub release: Option<Release>,
     /// The account above each account, in lower case; `None`: not known.
     pub accounts: Option<BTreeMap<String, String>>,
+    /// The raw shares of accounts, in lower case, without those with `FairShare=parent`; empty: not known.
+    pub shares: BTreeMap<String, u64>,
     /// The present time in the time zone of slurmctld; `None`: dates are not compared with it.
     pub now: Option<DateTime>,
     /// Finds plugins; `None`: they are not looked for.

@@ -74,6 +74,12 @@ fn options(text: &str) -> Options {
         };
         pairs.map(pair).collect()
     });
+    let shares = head(text, "shares").unwrap_or_default().split_whitespace();
+    let pair = |text: &str| {
+        let (account, shares) = text.split_once('=').expect("account=shares");
+        (account.to_owned(), shares.parse().expect("a number"))
+    };
+    options.shares = shares.map(pair).collect();
     options
 }
 

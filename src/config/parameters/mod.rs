@@ -15,6 +15,7 @@ pub(crate) mod compat;
 pub(crate) mod counts;
 pub(crate) mod expect;
 pub(crate) mod max_lock_ms;
+pub(crate) mod minutes;
 pub(crate) mod order;
 pub(crate) mod policy;
 pub(crate) mod ranking;
@@ -31,6 +32,7 @@ use crate::compat::{Compat, Release};
 pub use counts::{CountedEnd, Counts, EndState};
 pub use expect::Expect;
 pub use key::KeyInfo;
+pub use minutes::MinutesFrom;
 pub use order::Order;
 pub use scope::Scope;
 pub use tiers::Tiers;
@@ -49,6 +51,7 @@ keys! {
     scope: ScopeKey,
     expect: ExpectKey,
     tiers: TiersKey,
+    minutes: MinutesKey,
     policy: PolicyKey,
 }
 

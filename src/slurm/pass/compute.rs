@@ -20,7 +20,7 @@ use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::runtime::log;
 use crate::slurm::shared::plugin::{Plugin, Shared};
 use crate::slurm::state::settings::Settings;
-use crate::tree::{AssocIndex, Tree};
+use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::{Charge, accrues};
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub(in crate::slurm) fn compute(
     } = work;
     let before = by_ledger.take();
     tables.fill(snapshot)?;
-    tables.entitle(settings);
+    log_excess(&tables.entitle(settings));
     pending.begin(snapshot);
     if settings.is_stock_classic() {
         // In this case jobs also decide fair share. Otherwise they are collected when they are
@@ -101,7 +101,7 @@ pub(in crate::slurm) fn rank_again(
     } = work;
     let before = by_ledger.take();
     tables.fill(snapshot)?;
-    tables.entitle(settings);
+    log_excess(&tables.entitle(settings));
     computed.has_usage = !snapshot.assocs().is_empty();
     if computed.has_usage {
         let tree = Arc::clone(&tables.tree);
@@ -129,6 +129,17 @@ fn engine_tables<'a>(settings: &'a Settings, tables: &'a mut Tables) -> EngineTa
         host_math: host::math(),
         entitlement: &tables.entitlement,
         ledger: None,
+    }
+}
+
+/// Logs accounts whose children have more minutes than they have.
+fn log_excess(exceeded: &[(AssocId, u64)]) {
+    if let [(parent, given), others @ ..] = exceeded {
+        log::error(format_args!(
+            "children of association {parent} have {given} minutes, more than it has ({} more such \
+             accounts); each has its part of its account's minutes",
+            others.len()
+        ));
     }
 }
 

@@ -20,6 +20,8 @@ pub(in crate::slurm) struct Tables {
     pub(in crate::slurm) job_tables: JobTables,
     /// Entitlements of associations.
     pub(in crate::slurm) entitlement: Entitlement,
+    /// Accounts whose children have more minutes than they, with the minutes of the children.
+    exceeded: Vec<(AssocId, u64)>,
     /// Positions of slurmctld's TRES that have a weight, in a pass.
     pub(in crate::slurm) weighed: Vec<u32>,
     partitions: Vec<(u64, Index)>,
@@ -60,17 +62,29 @@ impl Tables {
     }
 
     /// Determines entitlements of associations: shares of one whole; if the policy gives minutes to
-    /// accounts, only these count.
-    pub(in crate::slurm) fn entitle(&mut self, settings: &Settings) {
+    /// accounts, only these count. Returns the accounts whose children exceed them, with the minutes of
+    /// the children, where they differ from those before.
+    pub(in crate::slurm) fn entitle(&mut self, settings: &Settings) -> Vec<(AssocId, u64)> {
         let config = &settings.config;
-        if config.accounts.iter().all(|row| row.minutes.is_none()) {
+        if !config.gives_minutes() {
             self.entitlement = Entitlement::SHARES;
-            return;
+            self.exceeded.clear();
+            return Vec::new();
         }
         let ids = host::account_ids(config.accounts.iter().map(|row| row.account.as_str()));
         let index = |id: Option<AssocId>| id.and_then(|id| self.tree.index_of(id));
         let rows = config.accounts.iter().zip(ids.into_iter().map(index));
-        self.entitlement = Entitlement::of_policy(config.usage(), &self.tree, rows);
+        self.entitlement = Entitlement::of_policy(config, &self.tree, rows);
+        let found = self.entitlement.excesses(&self.tree).into_iter();
+        let id = |parent: AssocIndex| self.tree.rows()[parent.get()].id;
+        let found: Vec<(AssocId, u64)> = found.map(|row| (id(row.parent), row.given)).collect();
+        match found == self.exceeded {
+            true => Vec::new(),
+            false => {
+                self.exceeded.clone_from(&found);
+                found
+            }
+        }
     }
 
     /// The same without associations: the data for pricing one job. `tres_names`: one per TRES of

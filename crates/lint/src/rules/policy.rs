@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::words::{duration, entries};
 use crate::effective_settings::{EffectiveSettings, Plugin, Scope};
 use crate::rule::{Hit, Rule, Severity};
-use fairtree::config::{ConfigError, Host, Order, UsageModel};
+use fairtree::config::{ConfigError, Host, MinutesFrom, Order, UsageModel};
 use fairtree_model::input::slurm::document::Spot;
 
 pub(super) static RULES: [Rule; 8] = [
@@ -260,12 +260,16 @@ fn minutes_beyond_parent(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let Some(above) = &conf.options.accounts else {
         return Vec::new();
     };
-    let minutes: BTreeMap<String, u64> = conf
-        .config
-        .accounts
-        .iter()
-        .filter_map(|row| Some((row.account.to_ascii_lowercase(), row.minutes?)))
-        .collect();
+    let from_shares = conf.config.minutes() == MinutesFrom::Shares;
+    let minutes: BTreeMap<String, u64> = match from_shares {
+        true => conf.options.shares.clone(),
+        false => {
+            let accounts = conf.config.accounts.iter();
+            let minutes =
+                accounts.filter_map(|row| Some((row.account.to_ascii_lowercase(), row.minutes?)));
+            minutes.collect()
+        }
+    };
     let mut given_out: BTreeMap<&str, u128> = BTreeMap::new();
     for (account, own) in &minutes {
         // The nearest account above with minutes; a chain is not longer than all there are.
@@ -283,11 +287,19 @@ fn minutes_beyond_parent(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     for (account, sum) in given_out {
         let own = minutes[account];
         if sum > own.into() {
+            let (key, then) = match from_shares {
+                true => (
+                    "minutes",
+                    "; until then each of these has its part of {own} minutes",
+                ),
+                false => ("policy", ""),
+            };
+            let then = then.replace("{own}", &own.to_string());
             hits.extend(hit(
                 conf,
-                "policy",
+                key,
                 format!("account {account} has {own} minutes, and accounts below it have {sum}"),
-                format!("give {account} at least {sum} minutes, or those below it fewer"),
+                format!("give {account} at least {sum} minutes, or those below it fewer{then}"),
             ));
         }
     }

@@ -21,9 +21,9 @@ pub fn entitlement(
     tree: &Tree,
     find: impl Fn(&str) -> Option<AssocIndex>,
 ) -> Entitlement {
-    if config.accounts.iter().any(|row| row.minutes.is_some()) {
+    if config.gives_minutes() {
         let rows = config.accounts.iter().map(|row| (row, find(&row.account)));
-        return Entitlement::of_policy(config.usage(), tree, rows);
+        return Entitlement::of_policy(config, tree, rows);
     }
     // The machines of other clusters are not known.
     let capacity = capacity.filter(|_| config.scope() == Scope::Cluster);

@@ -15,6 +15,7 @@ pub(super) struct File {
     pub resolution: Option<Spanned<Value>>,
     pub ranking: Option<Spanned<String>>,
     pub order: Option<Spanned<String>>,
+    pub minutes: Option<Spanned<String>>,
     pub counts: Option<Spanned<Counts>>,
     pub capacity: Option<Spanned<Value>>,
     pub account_limit: Option<Spanned<Value>>,

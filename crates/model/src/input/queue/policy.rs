@@ -9,7 +9,9 @@ use super::file::{Counts, File};
 use super::known::{Known, elsewhere, limit, moment};
 use crate::input::error::{InputError, Problem};
 use crate::input::site::value;
-use fairtree::config::{MOST_MINUTES, Order, PriorityParameters, UsageModel, ValueError};
+use fairtree::config::{
+    MOST_MINUTES, MinutesFrom, Order, PriorityParameters, UsageModel, ValueError,
+};
 use fairtree::engine::queue::{AccountRule, Choice, Counted, SECOND, Settings};
 use fairtree::fairshare::Ranking;
 use fairtree::order::Level;
@@ -64,6 +66,7 @@ fn on_demand(known: &Known<'_>, file: &File) -> Result<Policy, InputError> {
         ("usage", &file.usage),
         ("ranking", &file.ranking),
         ("order", &file.order),
+        ("minutes", &file.minutes),
     ];
     for (key, entry) in strings {
         if let Some(value) = entry {
@@ -256,6 +259,17 @@ fn choice(known: &Known<'_>, order: Option<&Spanned<String>>) -> Result<Choice, 
     }
 }
 
+/// Returns true if shares of accounts are their minutes: `minutes = "shares"`.
+pub(super) fn from_shares(known: &Known<'_>, file: &File) -> Result<bool, InputError> {
+    let Some(value) = &file.minutes else {
+        return Ok(false);
+    };
+    match parameters("minutes", value.get_ref()) {
+        Ok(parsed) => Ok(parsed.minutes == Some(MinutesFrom::Shares)),
+        Err(error) => Err(refused(known, &value.span(), "minutes", &error)),
+    }
+}
+
 /// Rules of accounts that replace the site's.
 fn rules(
     known: &Known<'_>,
@@ -264,6 +278,7 @@ fn rules(
 ) -> Result<Vec<(u32, AccountRule)>, InputError> {
     let text = known.text;
     let mut rules = Vec::new();
+    let from_shares = from_shares(known, file)?;
     for (name, account) in &file.accounts {
         if let Some(value) = &account.limit {
             return Err(elsewhere(text, value, "limit of an account", "on_demand"));
@@ -277,7 +292,21 @@ fn rules(
             let found = value::whole::<i64>(text, value, "minutes", 0..=most)?;
             Ok(found.unsigned_abs())
         });
-        let minutes = minutes.transpose()?;
+        let minutes = match minutes.transpose()? {
+            Some(_) if from_shares => {
+                let at = account
+                    .minutes
+                    .as_ref()
+                    .map_or(0, |value| value.span().start);
+                let problem = "with minutes = \"shares\" the shares of an account are its minutes";
+                return Err(text.error(at, Problem::Structure(problem.into())));
+            }
+            None if from_shares && name.get_ref() != "root" => {
+                let shares = value::shares(text, account.shares.as_ref())?;
+                shares.raw().map(u64::from)
+            }
+            minutes => minutes,
+        };
         let plan = account.plan.as_ref().map(|plan| model(known, plan, "plan"));
         let rule = AccountRule {
             minutes,
@@ -340,12 +369,10 @@ fn check_minutes(
             .parent
             .as_ref()
             .map(|parent| parent.get_ref().as_str());
-        let (Some(value), Some(parent)) = (&account.minutes, parent) else {
+        let minutes = of(name.get_ref()).and_then(|rule| rule.minutes);
+        let (Some(minutes), Some(parent)) = (minutes, parent) else {
             continue;
         };
-        let minutes = of(name.get_ref())
-            .and_then(|rule| rule.minutes)
-            .unwrap_or(0);
         let Some(whole) = of(parent).and_then(|rule| rule.minutes) else {
             continue;
         };
@@ -356,7 +383,9 @@ fn check_minutes(
         let left = whole - *given;
         if minutes > left {
             let allowed = format!("up to {left}, which account {parent} has left of its {whole}");
-            return Err(known.text.value(&value.span(), "minutes", allowed));
+            let value = account.minutes.as_ref().or(account.shares.as_ref());
+            let span = value.map_or(name.span(), Spanned::span);
+            return Err(known.text.value(&span, "minutes", allowed));
         }
         *given += minutes;
     }
