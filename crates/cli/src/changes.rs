@@ -22,6 +22,8 @@ pub(super) struct Asked {
     settings: Vec<(String, String)>,
     /// A policy file, and its name.
     policy: Option<(PolicyFile, String)>,
+    /// Name of the policy file before, if one was given.
+    before: Option<String>,
     changes: Vec<SiteChange>,
 }
 
@@ -43,7 +45,7 @@ pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
             _ => return Err(refused("--after", text, allowed)),
         }
     }
-    let policy = args.policy.as_deref().map(|path| {
+    let policy = args.policy.last().map(|path| {
         let name = path.display().to_string();
         policy_file(path).map(|file| (file, name))
     });
@@ -59,6 +61,10 @@ pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
         conf,
         settings,
         policy,
+        before: match &args.policy[..] {
+            [before, _] => Some(before.display().to_string()),
+            _ => None,
+        },
         changes,
     })
 }
@@ -189,7 +195,10 @@ impl Asked {
                 config
                     .check_minutes(&cluster.tree, find)
                     .map_err(in_policy)?;
-                said.push(format!("the policy is that of {name}"));
+                said.push(match &self.before {
+                    Some(before) => format!("the policy is that of {name}, not of {before}"),
+                    None => format!("the policy is that of {name}"),
+                });
             }
             usage = config.usage();
             if cluster.uses.is_none()
@@ -295,10 +304,10 @@ fn parse_conf(text: &str, name: &str, cluster: &Cluster) -> Result<Conf, Failure
     Ok(conf::read(text, name, cluster.release, &mut fetch)?)
 }
 
-const SHARES: &str = "WHO=SHARES, as physics=40 or alice@physics=parent: a whole number from 0 to \
+pub(super) const SHARES: &str = "WHO=SHARES, as physics=40 or alice@physics=parent: a whole number from 0 to \
                       2147483646, or parent";
 
-fn shares(text: &str) -> Option<Shares> {
+pub(super) fn shares(text: &str) -> Option<Shares> {
     if text.eq_ignore_ascii_case("parent") {
         return Some(Shares::Parent);
     }
@@ -322,7 +331,11 @@ fn usage(text: &str) -> Option<f64> {
 }
 
 /// `NAME=VALUE`; the value may hold further `=`.
-fn pair<'a>(option: &str, text: &'a str, allowed: &str) -> Result<(&'a str, &'a str), Failure> {
+pub(super) fn pair<'a>(
+    option: &str,
+    text: &'a str,
+    allowed: &str,
+) -> Result<(&'a str, &'a str), Failure> {
     let found = text.split_once('=');
     let found = found.filter(|(name, value)| !name.is_empty() && !value.is_empty());
     found.ok_or_else(|| refused(option, text, allowed))
@@ -353,6 +366,6 @@ fn job_name(option: &str, text: &str) -> Result<JobName, Failure> {
     })
 }
 
-fn refused(option: &str, found: &str, allowed: &str) -> Failure {
+pub(super) fn refused(option: &str, found: &str, allowed: &str) -> Failure {
     Failure::Usage(format!("{option}: found {found:?}, allowed is {allowed}"))
 }

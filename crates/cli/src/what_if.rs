@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write, stdout};
 use std::path::Path;
 
 use super::args::WhatIfArgs;
-use super::cluster::{Where, note};
+use super::cluster::{Where, note, policy_file, refused};
 use super::message::Messages;
 use super::progress::Waiting;
 use super::wrap::Wrapped;
@@ -15,16 +15,29 @@ use fairtree_render::what_if::{Shown, to_html, to_json, write};
 
 /// Reads, changes, compares, shows.
 pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let before = match &args.policy[..] {
+        [] | [_] => None,
+        [before, _] => Some(policy_file(before)?),
+        more => {
+            return Err(Failure::Usage(format!(
+                "--policy: found {} files, allowed are two: the policy before, and the one after",
+                more.len()
+            )));
+        }
+    };
     let place = Where {
         live: &args.live,
         file: args.file.as_deref(),
         format: args.input_format,
         compat: args.compat.as_deref(),
-        policy: None,
+        policy: before.as_ref(),
     };
     // Wrong options are reported before Slurm is asked.
     let asked = changes::parse(args)?;
-    let cluster = place.with_jobs(messages)?;
+    let mut cluster = place.with_jobs(messages)?;
+    if let Some(before) = &before {
+        cluster.follow_policy(before).map_err(refused)?;
+    }
     let changes = asked.of(&cluster)?;
     let waiting = Waiting::new("computing before and after");
     let what_if = compare(&cluster, changes).map_err(|error| Failure::Usage(error.to_string()))?;

@@ -123,8 +123,8 @@ fn parts_of_minutes_are_parts_of_all_minutes() {
         &["explain", "bob", "--versus", "ann"],
     );
     let text = explained.out.replace('\n', " ");
-    assert!(text.contains("due 66.67%, used 37.50%"), "{text}");
-    assert!(text.contains("due 16.67%, used 62.50%"), "{text}");
+    assert!(text.contains("entitled to 66.67%, used 37.50%"), "{text}");
+    assert!(text.contains("entitled to 16.67%, used 62.50%"), "{text}");
     // 66.67 over 37.5: level fairshare is due over used, as elsewhere.
     assert!(text.contains("level fairshare 1.777778"), "{text}");
     let json = share("policy-minutes-parts", policy);
@@ -211,6 +211,41 @@ fn explanations_name_the_level_and_both_ratios() {
     let args = ["explain", "bob", "--versus", "ann", "--json"];
     let walk = ran("policy-explain-walk", "ranking = 'weighted_walk'\n", &args);
     assert!(reason(&walk.out, "weight"), "{}", walk.out);
+}
+
+/// a and b used 300 and 500: under shares 3 : 1 a is first; with 1 and 500 minutes b is.
+#[test]
+fn what_if_compares_two_policies() {
+    let folder = folder("policy-two");
+    let path = |file: &str| folder.join(file).display().to_string();
+    let (site, before, after) = (path("site.toml"), path("before.toml"), path("after.toml"));
+    std::fs::write(Path::new(&site), SITE).expect("written");
+    std::fs::write(Path::new(&before), "ranking = 'least_used:1'\n").expect("written");
+    let minutes = "[accounts.a]\nminutes = 1\n[accounts.b]\nminutes = 500\n";
+    let text = format!("ranking = 'least_used:1'\n{minutes}");
+    std::fs::write(Path::new(&after), text).expect("written");
+    let two = ["what-if", &site, "--policy", &before, "--policy", &after];
+    let ran = fairtree(&[&two[..], &["--json"]].concat(), b"");
+    let json: Value = serde_json::from_str(&ran.out).expect(&ran.err);
+    let accounts = json["accounts"].as_array().expect("accounts");
+    let places = |name: &str| {
+        let row = accounts
+            .iter()
+            .find(|row| row["name"] == name)
+            .expect("a row");
+        [
+            row["before"]["place"].as_u64(),
+            row["after"]["place"].as_u64(),
+        ]
+    };
+    assert_eq!(places("a"), [Some(1), Some(2)]);
+    assert_eq!(places("b"), [Some(2), Some(1)]);
+    let three = fairtree(&[&two[..], &["--policy", &after]].concat(), b"");
+    assert!(
+        three.code == 2 && three.err.contains("allowed are two"),
+        "{}",
+        three.err
+    );
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub struct PathStep {
     /// Raw shares; `None`: `parent`, which JSON says in this word.
     #[serde(serialize_with = "number_or_parent")]
     pub raw_shares: Option<u32>,
+    /// Minutes that it was given instead of shares.
+    pub minutes: Option<u64>,
     /// Raw shares of all on its level, itself included; `None` for the root.
     pub level_shares: Option<u64>,
     /// The entitlement: normalised shares, 0..=1. See
@@ -81,6 +83,7 @@ fn step(
         is_user: row.kind == AssocKind::User,
         stands_aside: stands_aside(ranked.tree, index),
         raw_shares: row.shares.raw(),
+        minutes: ranked.entitlement.seconds(index).map(|secs| secs / 60),
         level_shares: ranked.tree.level_shares(index),
         norm_shares: result.norm_shares,
         raw_usage: standing.used,

@@ -43,6 +43,17 @@ pub struct Standing {
     pub fs_factor: Option<f64>,
 }
 
+impl Standing {
+    /// Its part of what `entitled` or `due` are parts of, 0..=1: where the ranking compares use with
+    /// these, of the whole, else its normalised shares.
+    pub fn claimed_part(&self) -> f64 {
+        match self.entitled {
+            Some(_) => self.share_of_whole,
+            None => self.norm_shares,
+        }
+    }
+}
+
 /// A job in one of its partitions and QOS, at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobStanding {

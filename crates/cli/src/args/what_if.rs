@@ -19,9 +19,10 @@ pub struct WhatIfArgs {
     /// Take all priority settings from this slurm.conf, and the factors of its partitions
     #[arg(long, value_name = "FILE", help_heading = SETTINGS)]
     pub slurm_conf: Option<PathBuf>,
-    /// Follow this policy file from now on, instead of the policy there is
+    /// Follow this policy file from now on, instead of the policy there is; given twice, the first file
+    /// is the policy before
     #[arg(long, value_name = "FILE", help_heading = SETTINGS)]
-    pub policy: Option<PathBuf>,
+    pub policy: Vec<PathBuf>,
     /// Change a setting of slurm.conf: PriorityWeightFairshare=50000, PriorityDecayHalfLife=14-0,
     /// PriorityType=priority/fairtree
     #[arg(long, value_name = "KEY=VALUE", help_heading = SETTINGS)]
@@ -130,6 +131,7 @@ Examples:
   fairtree what-if --from week --slurm-conf new/slurm.conf --html change.html
   fairtree what-if --from week --set PriorityType=priority/fairtree
   fairtree what-if --after 7-0 site.toml
+  fairtree what-if --policy old.toml --policy new.toml site.toml
   fairtree what-if --qos 4711=high --nice 4712=100 --json | jq '.jobs[] | select(.move == \"up\")'
 
 Exit codes:

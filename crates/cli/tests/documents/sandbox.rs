@@ -139,6 +139,8 @@ impl Sandbox {
         fs::write(sandbox.path("log.swf"), log).expect("written");
         sandbox.run("gzip log.swf", &[]);
         fs::write(sandbox.path("policy.toml"), "ranking = 'least_used:1'\n").expect("written");
+        fs::write(sandbox.path("old.toml"), "ranking = 'least_used:1'\n").expect("written");
+        fs::write(sandbox.path("new.toml"), "ranking = 'least_used:leaf'\n").expect("written");
         fs::create_dir(sandbox.path("ledgers")).expect("a folder");
         fs::write(sandbox.path("ledgers").join(OWN_FILE), plugins_ledger()).expect("written");
         let measured = "JobID|User|Account|Partition|State|Start|End|ElapsedRaw|AllocTRES|AdminComment\n\

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use maud::{Markup, html};
 
-use super::text::{assoc_place, queue_place, shares, summary};
+use super::text::{assoc_place, claim, queue_place, shares, summary};
 use crate::chart::{Theme, xml};
 use crate::figures::{arrow, percent};
 use crate::page::{Alone, alone};
@@ -227,6 +227,10 @@ fn associations(rows: &[AssocMove], most: usize) -> Markup {
         )
     };
     let factor = |value: Option<f64>| value.map_or(String::new(), c_format::f);
+    let claimed = match claim(rows) {
+        "DUE" => "Due",
+        _ => "Entitled",
+    };
     html! {
         details {
             summary { (heading(rows.len(), shown.len())) }
@@ -234,7 +238,7 @@ fn associations(rows: &[AssocMove], most: usize) -> Markup {
                 table {
                     thead { tr {
                         th { "Name" } th { "Place" } th { "FairShare" } th { "LevelFS" }
-                        th { "Shares" } th { "Due" } th { "Used" }
+                        th { "Shares" } th { (claimed) } th { "Used" }
                     } }
                     tbody {
                         @for row in shown.iter().map(|at| &rows[*at]) {
@@ -244,7 +248,7 @@ fn associations(rows: &[AssocMove], most: usize) -> Markup {
                                 td { (both(row, &|side| factor(side.fs_factor))) }
                                 td { (both(row, &|side| factor(side.level_fs))) }
                                 td { (both(row, &|side| shares(side.raw_shares))) }
-                                td { (both(row, &|side| percent(side.norm_shares))) }
+                                td { (both(row, &|side| percent(side.claimed_part()))) }
                                 td { (both(row, &|side| percent(side.effective_usage))) }
                             }
                         }

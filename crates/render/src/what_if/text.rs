@@ -104,6 +104,16 @@ fn assoc_differs(row: &AssocMove) -> bool {
     row.moves != Move::Stays || figures(&row.before) != figures(&row.after)
 }
 
+/// The heading of the part of each: of a time, or of what was used.
+pub(super) fn claim(rows: &[AssocMove]) -> &'static str {
+    let sides = |row: &AssocMove| [row.before.clone(), row.after.clone()];
+    let mut all = rows.iter().flat_map(sides).flatten();
+    match all.any(|side| side.entitled.is_some()) {
+        true => "ENTITLED",
+        false => "DUE",
+    }
+}
+
 fn write_associations(
     out: &mut impl Write,
     title: &str,
@@ -139,10 +149,10 @@ fn write_associations(
         "FAIRSHARE",
         "LEVELFS",
         "SHARES",
-        "DUE",
+        claim(rows),
         "USED",
     ];
-    let spare = &["SHARES", "DUE", "USED", "LEVELFS", "BELOW"];
+    let spare = &["SHARES", "DUE", "ENTITLED", "USED", "LEVELFS", "BELOW"];
     let mut columns = Columns::new(&heading, 2).spare(spare);
     for row in shown_rows.into_iter().map(|at| &rows[at]) {
         let (before, after) = (row.before.as_ref(), row.after.as_ref());
@@ -156,7 +166,7 @@ fn write_associations(
             both(&|side| side.fs_factor.map_or(String::new(), c_format::f)),
             both(&|side| side.level_fs.map_or(String::new(), c_format::f)),
             both(&|side| shares(side.raw_shares)),
-            both(&|side| percent(side.norm_shares)),
+            both(&|side| percent(side.claimed_part())),
             both(&|side| percent(side.effective_usage)),
         ]);
     }

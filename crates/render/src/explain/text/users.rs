@@ -5,6 +5,7 @@ use std::fmt;
 use super::Text;
 use super::remedies;
 use super::words::{Percent, TresSeconds};
+use fairtree::fairshare::{Comparison, FactorFormula, Ranking};
 use fairtree_analysis::explain::{PathStep, Reason, Side, UserSide, UsersCompared};
 
 /// If a way is longer than this, only its ends are shown.
@@ -15,9 +16,10 @@ impl fmt::Display for Text<'_, UsersCompared> {
         write_order(f, self.0)?;
         for side in &self.0.sides {
             writeln!(f)?;
-            write_way(f, side)?;
+            write_way(f, side, self.0.ranking)?;
         }
-        remedies::write_all(f, &self.0.moves.of(&self.0.sides).name, &self.0.remedies)
+        remedies::write_all(f, &self.0.moves.of(&self.0.sides).name, &self.0.remedies)?;
+        write_own_shares(f, self.0)
     }
 }
 
@@ -49,7 +51,7 @@ pub(super) fn write_order(f: &mut fmt::Formatter<'_>, compared: &UsersCompared) 
         writeln!(f, "Their ways part below {below_a} and {below_b}:")?;
     }
     for member in &parting.members {
-        writeln!(f, "  {}", account_of(member))?;
+        writeln!(f, "  {}", account_of(member, compared.ranking))?;
     }
     writeln!(f, "{}", reason(compared))
 }
@@ -66,22 +68,52 @@ fn standing(side: &UserSide, compared: &UsersCompared) -> String {
     }
 }
 
-/// Shares, due, used and level fairshare of one association.
-fn account_of(step: &PathStep) -> String {
+/// Shares or minutes, part, use and level fairshare of one association.
+fn account_of(step: &PathStep, ranking: Ranking) -> String {
     let name = &step.name;
     let used = TresSeconds(step.raw_usage);
-    let shares = match (step.raw_shares, step.level_shares) {
-        (Some(own), Some(all)) => format!("{own} of {all} shares"),
-        (None, _) => "shares of its parent".to_owned(),
-        (Some(own), None) => format!("{own} shares"),
+    if is_aside(step, ranking) {
+        return format!(
+            "{name}: FairShare=parent: its level fairshare is infinite whatever it used, and it \
+             shares the rank of all like it; used {used}"
+        );
+    }
+    let shares = match (step.minutes, step.raw_shares, step.level_shares) {
+        (Some(minutes), ..) => format!("{minutes} minutes"),
+        (None, Some(own), Some(all)) => format!("{own} of {all} shares"),
+        (None, None, _) => "shares of its parent".to_owned(),
+        (None, Some(own), None) => format!("{own} shares"),
     };
-    let due = Percent(step.norm_shares);
+    let word = match step.entitled {
+        Some(_) => "entitled to",
+        None => "due",
+    };
+    let due = Percent(match ranking.columns().entitled {
+        true => step.share_of_whole,
+        false => step.norm_shares,
+    });
     let part = Percent(step.effective_usage);
     let level = match step.level_fs {
         Some(level_fs) => format!(": level fairshare {level_fs:.6}"),
         None => String::new(),
     };
-    format!("{name}: {shares}, due {due}, used {part} or {used}{level}")
+    match ranking.formula() {
+        // Effective usage has a part of what others of the account used.
+        FactorFormula::Power { .. } => {
+            format!(
+                "{name}: {shares}, {word} {due}, counts as used {part}; its own usage is {used}{level}"
+            )
+        }
+        FactorFormula::Rank | FactorFormula::Difference => {
+            format!("{name}: {shares}, {word} {due}, used {part} or {used}{level}")
+        }
+    }
+}
+
+/// Returns true for a user with `FairShare=parent` where level fairshares are compared.
+fn is_aside(step: &PathStep, ranking: Ranking) -> bool {
+    let compares = ranking.comparison() == Comparison::Level;
+    compares && step.is_user && step.raw_shares.is_none()
 }
 
 fn reason(compared: &UsersCompared) -> String {
@@ -158,8 +190,22 @@ fn used_ratio(step: &PathStep) -> String {
     }
 }
 
+/// The remedy of `FairShare=parent` of a user.
+fn write_own_shares(f: &mut fmt::Formatter<'_>, compared: &UsersCompared) -> fmt::Result {
+    let members = compared.parting.members.iter();
+    for member in members.filter(|member| is_aside(member, compared.ranking)) {
+        writeln!(
+            f,
+            "With shares of its own instead of FairShare=parent {} would be compared by what it used: \
+             fairtree shares --shares {}=1",
+            member.name, member.name
+        )?;
+    }
+    Ok(())
+}
+
 /// The way from the root to one user.
-fn write_way(f: &mut fmt::Formatter<'_>, side: &UserSide) -> fmt::Result {
+fn write_way(f: &mut fmt::Formatter<'_>, side: &UserSide, ranking: Ranking) -> fmt::Result {
     writeln!(f, "The way to {}:", side.name)?;
     let steps = side.path.len();
     for (at, step) in side.path.iter().enumerate() {
@@ -175,7 +221,7 @@ fn write_way(f: &mut fmt::Formatter<'_>, side: &UserSide) -> fmt::Result {
         } else if step.stands_aside {
             writeln!(f, "  {}: stands aside (FairShare=parent)", step.name)?;
         } else {
-            writeln!(f, "  {}", account_of(step))?;
+            writeln!(f, "  {}", account_of(step, ranking))?;
         }
     }
     Ok(())
