@@ -3,6 +3,7 @@
 //! | module | answers |
 //! |---|---|
 //! | [`share`] | what are shares, usage and fair-share factors, and does what sshare printed follow from them |
+//! | [`shares`] | who of a level is due what, who used what, and which commands change that |
 //! | [`prio`] | what are the priorities of jobs and their factors, and does what sprio printed follow from them |
 //! | [`explain`] | why has a job its priority, and why does one job or user come before another |
 //! | [`what_if`] | what would a change of the site move |
@@ -30,6 +31,7 @@ pub mod ledger;
 pub mod prio;
 pub mod queue;
 pub mod share;
+pub mod shares;
 pub mod simulate;
 pub mod waiting;
 pub mod what_if;

@@ -14,6 +14,7 @@ mod login;
 mod prio;
 mod queue;
 mod serve;
+mod shares;
 mod simulate;
 mod what_if;
 
@@ -31,6 +32,7 @@ pub use login::LoginArgs;
 pub use prio::PrioArgs;
 pub use queue::QueueArgs;
 pub use serve::ServeArgs;
+pub use shares::SharesArgs;
 pub use simulate::SimulateArgs;
 pub use what_if::WhatIfArgs;
 
@@ -85,6 +87,9 @@ pub enum Command {
     /// Show shares, usage and fair-share factors in sshare's columns
     #[command(long_about = SHARE_ABOUT)]
     Share(ShareArgs),
+    /// Show one level of shares and minutes, and what to run to change it
+    #[command(long_about = shares::SHARES_ABOUT)]
+    Shares(SharesArgs),
     /// Tell why a job has its priority, why one job or user comes before another, and what would
     /// change it
     #[command(long_about = explain::EXPLAIN_ABOUT)]

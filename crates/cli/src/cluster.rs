@@ -9,9 +9,11 @@ use super::message::Messages;
 use super::{Failure, compat_of, open};
 use fairtree::compat::Compat;
 use fairtree::config::{Config, ConfigError, Expect, PolicyFile};
+use fairtree::fairshare::{Entitlement, Excess};
+use fairtree::tree::{AssocIndex, Tree};
 use fairtree_analysis::prio::order_note;
 use fairtree_analysis::share::ranking_of;
-use fairtree_model::cluster::{Cluster, JobName, runs};
+use fairtree_model::cluster::{Cluster, JobName, Names, runs};
 use fairtree_model::input::capture::follow;
 use fairtree_model::input::slurm::part::Wanted;
 use fairtree_model::input::sshare::Listing;
@@ -191,8 +193,30 @@ fn incomplete(listing: &Listing, why: &str) -> Failure {
     ))
 }
 
-/// Tells what was taken for granted.
+/// A sentence for each account whose children have more minutes than it has. `name`: of an account.
+pub(super) fn excess_notes(
+    entitlement: &Entitlement,
+    tree: &Tree,
+    name: impl Fn(AssocIndex) -> String,
+) -> Vec<String> {
+    let note = |excess: &Excess| {
+        format!(
+            "children of {} have {} minutes, more than its {}: each is entitled to its part of these",
+            name(excess.parent),
+            excess.given,
+            excess.minutes
+        )
+    };
+    entitlement.excesses(tree).iter().map(note).collect()
+}
+
+/// Shows what was taken for granted.
 pub(super) fn note(cluster: &Cluster, messages: &Messages) {
+    let entitlement = cluster.entitlement();
+    let name = |index| cluster.assoc(index);
+    for note in excess_notes(&entitlement, &cluster.tree, name) {
+        messages.note(&note);
+    }
     for assumption in &cluster.assumptions {
         messages.note(assumption);
     }

@@ -27,6 +27,7 @@ mod progress;
 mod queue;
 mod serve;
 mod share;
+mod shares;
 mod simulate;
 mod terminal;
 mod user;
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
     }
     let outcome = match &cli.command {
         Command::Share(args) => share::run(args, &messages),
+        Command::Shares(args) => shares::run(args, &messages),
         Command::Explain(args) => explain::run(args, &messages),
         Command::WhatIf(args) => what_if::run(args, &messages),
         Command::Cost(args) => cost::run(args, &messages),

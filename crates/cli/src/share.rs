@@ -3,17 +3,21 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::{AlgorithmName, ShareArgs};
-use super::cluster::{check_accounts, policy_file, policy_notes, refused, settings_of};
+use super::cluster::{
+    check_accounts, excess_notes, policy_file, policy_notes, refused, settings_of,
+};
 use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::user::login_names;
 use super::{Failure, Outcome, compat_of, terminal, told};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
+use fairtree::tree::AssocIndex;
 use fairtree_analysis::share::{
     Fractions, Gap, Select, ShareReport, check, from_listed, from_site, ranking_of, rates_accounts,
     select,
 };
+use fairtree_model::cluster::entitlement;
 use fairtree_model::input::Format;
 use fairtree_model::input::sshare::{Column, Field, default_fields, parse_fields};
 use fairtree_model::listed::Listed;
@@ -53,6 +57,9 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             let ranking = ranking(args, site.config.ranking());
             let notes = policy_notes(&site.config);
             notes.iter().for_each(|note| messages.note(note));
+            let name = |index: AssocIndex| site.rows[index.get()].account.clone();
+            let notes = excess_notes(&site.entitlement(), &site.tree, name);
+            notes.iter().for_each(|note| messages.note(note));
             let report = from_site(&site, ranking, compat.unwrap_or(site.config.compat));
             let facts = report.compat.facts();
             let look = Look {
@@ -76,6 +83,16 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             let listed = Listed::new(&listing, ranking)?;
             if let Some(policy) = &policy {
                 check_accounts(&listed, policy, config.as_ref())?;
+            }
+            if let Some(config) = &config {
+                let tree = &listed.tree().tree;
+                let entitlement = entitlement(config, None, tree, |name| listed.account(name));
+                let name = |index: AssocIndex| {
+                    let account = &listing.rows[index.get()].account;
+                    account.clone().unwrap_or_default()
+                };
+                let notes = excess_notes(&entitlement, tree, name);
+                notes.iter().for_each(|note| messages.note(note));
             }
             let fractions = match args.check {
                 true => Fractions::Computed,

@@ -246,6 +246,70 @@ fn what_if_compares_two_policies() {
         "{}",
         three.err
     );
+    // Minutes that no ranking looks at are an error in each report.
+    for args in [
+        &["share"][..],
+        &["shares"],
+        &["explain", "bob"],
+        &["what-if"],
+    ] {
+        let alone = ran_with(minutes, args);
+        let said = "minutes beside ranking=least_used:LEVEL";
+        assert!(
+            alone.code == 2 && alone.err.contains(said),
+            "{args:?}: {}",
+            alone.err
+        );
+    }
+}
+
+/// Shares are minutes, and a's children have 150 of 100: both reports flag it, and each child has its part.
+#[test]
+fn shares_that_are_too_many_minutes_are_flagged() {
+    let site = "[settings]\nPriorityParameters = 'ranking=least_used:leaf,minutes=shares'\n\
+                [accounts.a]\nshares = 100\n[accounts.b]\nparent = 'a'\nshares = 90\n\
+                [accounts.c]\nparent = 'a'\nshares = 60\n";
+    let said = "children of a have 150 minutes, more than its 100";
+    let share = fairtree(&["share", "--json", "-"], site.as_bytes());
+    assert!(share.err.contains(said), "{}", share.err);
+    let json: Value = serde_json::from_str(&share.out).expect("JSON");
+    assert_eq!(field(&json, "b", "entitled"), Some(3600.0));
+    assert_eq!(field(&json, "c", "entitled"), Some(2400.0));
+    let shares = fairtree(&["shares", "--below", "a", "-"], site.as_bytes());
+    assert!(
+        shares.code == 0 && shares.err.contains(said),
+        "{}",
+        shares.err
+    );
+    let words = "Minutes: 150 given out of the 100 of a: 50 too many; each child is entitled to 100 x its own / 150.";
+    assert!(shares.out.contains(words), "{}", shares.out);
+    // Less than before is taken, more is not.
+    let fewer = fairtree(&["shares", "--minutes", "b=80", "-"], site.as_bytes());
+    assert!(
+        fewer.out.contains("set fairshare=80"),
+        "{}{}",
+        fewer.out,
+        fewer.err
+    );
+    let more = fairtree(&["shares", "--minutes", "b=91", "-"], site.as_bytes());
+    assert!(
+        more.code == 2 && more.err.contains("allowed for b are up to 40"),
+        "{}",
+        more.err
+    );
+    // Minutes in two places.
+    let both = ran(
+        "policy-both",
+        "ranking = 'least_used:leaf'\nminutes = 'shares'\n[accounts.a]\nminutes = 4\n",
+        &["share"],
+    );
+    let place = "policy.toml:3:11: accounts.a.minutes";
+    assert!(both.code == 2 && both.err.contains(place), "{}", both.err);
+    assert!(both.err.contains("no minutes of accounts"), "{}", both.err);
+}
+
+fn ran_with(policy: &str, args: &[&str]) -> command::Ran {
+    ran(&format!("policy-unfit-{}", args[0]), policy, args)
 }
 
 #[test]

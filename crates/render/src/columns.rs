@@ -16,6 +16,8 @@ pub struct Columns {
     rows: Vec<Vec<String>>,
     /// The number of first columns that are flush left; the others are flush right.
     left: usize,
+    /// The last column is flush left, too.
+    words_last: bool,
     /// The columns to leave out first if not all fit.
     spare: &'static [&'static str],
 }
@@ -27,7 +29,17 @@ impl Columns {
             heading: heading.to_vec(),
             rows: Vec::new(),
             left,
+            words_last: false,
             spare: &[],
+        }
+    }
+
+    /// The same with words in the last column: flush left.
+    #[must_use]
+    pub fn words_last(self) -> Columns {
+        Columns {
+            words_last: true,
+            ..self
         }
     }
 
@@ -112,7 +124,8 @@ impl Columns {
             let Some(width) = *width else { continue };
             let cell = cut(cell, width);
             let blanks = width.saturating_sub(cell.width());
-            match at < self.left {
+            let is_last = at + 1 == self.heading.len();
+            match at < self.left || self.words_last && is_last {
                 true => line.push_str(&format!("{:GAP$}{cell}{:blanks$}", "", "")),
                 false => line.push_str(&format!("{:GAP$}{:blanks$}{cell}", "", "")),
             }

@@ -15,3 +15,11 @@ pub(crate) fn arrow(before: Option<String>, after: Option<String>) -> String {
 pub(crate) fn percent(part: f64) -> String {
     format!("{:.2}%", part * 100.0)
 }
+
+/// A number with digits after the point, without zeros at its end.
+pub(crate) fn trimmed(number: &str) -> &str {
+    match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    }
+}

@@ -3,6 +3,7 @@
 //! | module | writes |
 //! |---|---|
 //! | [`share`] | sshare's tables |
+//! | [`shares`] | one level: who is due what, and what to run to change it |
 //! | [`prio`] | sprio's tables |
 //! | [`explain`] | explanations in sentences |
 //! | [`what_if`] | who moves |
@@ -38,5 +39,6 @@ mod page_policy;
 pub mod prio;
 pub mod queue;
 pub mod share;
+pub mod shares;
 pub mod simulate;
 pub mod what_if;

@@ -43,11 +43,22 @@ pub enum WhatIfError {
 /// [`WhatIfError::SiteChange`] for the first change that cannot be made, [`WhatIfError::Priority`] for
 /// settings and jobs that cannot be priced.
 pub fn compare(before: &Cluster, changes: Vec<SiteChange>) -> Result<WhatIf, WhatIfError> {
+    compare_with(before, changes).map(|(what_if, _)| what_if)
+}
+
+/// As [`compare`], with the cluster after the changes.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_with(
+    before: &Cluster,
+    changes: Vec<SiteChange>,
+) -> Result<(WhatIf, Cluster), WhatIfError> {
     let mut after = before.clone();
     for change in &changes {
         apply::apply(&mut after, change)?;
     }
     apply::normalise(&mut after);
     after.rank();
-    moves::moves(before, &after, changes)
+    Ok((moves::moves(before, &after, changes)?, after))
 }

@@ -64,7 +64,7 @@ fn exit_codes(help: &str) -> Vec<i32> {
 #[test]
 fn every_subcommand_has_examples_and_each_works() {
     let subcommands = subcommands();
-    assert_eq!(subcommands.len(), 15, "{subcommands:?}");
+    assert_eq!(subcommands.len(), 16, "{subcommands:?}");
     for subcommand in &subcommands {
         let help = help(subcommand);
         let codes = exit_codes(&help);
@@ -100,7 +100,17 @@ const STOPPED_FORECASTS: &str = "seq 3000 | sed 's/.*/& 0 -1 9 1 -1 -1 1 &0 -1 1
 /// 2 for input and for options.
 #[test]
 fn exit_codes_are_those_that_the_help_states() {
-    let calls: [(&str, &[(i32, &str)]); 15] = [
+    let calls: [(&str, &[(i32, &str)]); 16] = [
+        (
+            "shares",
+            &[
+                (0, "shares examples/hubs.toml"),
+                (0, "shares --shares physics=4 site.toml"),
+                (2, "shares --below nobody site.toml"),
+                (2, "shares --below physics --shares physics=4 site.toml"),
+                (2, "shares site.toml > /dev/full"),
+            ],
+        ),
         (
             "share",
             &[

@@ -104,6 +104,8 @@ impl Sandbox {
             ("examples/classic.toml", "examples/classic.toml"),
             ("examples/flux.toml", "examples/flux.toml"),
             ("examples/hubs.toml", "examples/hubs.toml"),
+            ("examples/instances.toml", "examples/instances.toml"),
+            ("examples/minutes.toml", "examples/minutes.toml"),
             ("examples/week.swf", "examples/week.swf"),
             ("examples/day.sacct", "examples/day.sacct"),
             ("examples/prices.toml", "examples/prices.toml"),

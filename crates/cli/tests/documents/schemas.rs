@@ -10,7 +10,15 @@ use crate::console::document;
 use crate::sandbox::Sandbox;
 
 /// A page, its schema, and calls whose answers together have every field of it.
-const PAGES: [(&str, &str, &[&str]); 15] = [
+const PAGES: [(&str, &str, &[&str]); 16] = [
+    (
+        "docs/shares-json.md",
+        "fairtree.shares/1",
+        &[
+            "shares --json --below hub_a --shares a_group2=2 examples/hubs.toml",
+            "shares --json --policy examples/minutes.toml examples/instances.toml",
+        ],
+    ),
     (
         "docs/share-json.md",
         "fairtree.share/1",

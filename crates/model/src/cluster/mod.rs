@@ -93,6 +93,8 @@ pub struct ClusterJob {
 pub struct Cluster {
     /// Name of the input.
     pub source: String,
+    /// Name of the cluster, where it is known.
+    pub cluster: Option<String>,
     /// Settings.
     pub config: Config,
     /// `PriorityType`, where it is known.

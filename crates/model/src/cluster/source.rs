@@ -41,6 +41,7 @@ impl Cluster {
         let tables = tables.into_job_tables();
         let mut cluster = Cluster {
             source: queued.name.clone(),
+            cluster: queued.settings.cluster.clone(),
             now: Some(pass_time(queued, &config)),
             config,
             priority_type: queued.settings.priority_type.clone(),
@@ -91,16 +92,19 @@ impl Cluster {
             let mut cluster = Cluster::queued(queued, config, whole)?;
             // A description without jobs may do without times.
             cluster.now = queued.pass;
+            cluster.cluster = site.cluster;
             cluster.uses = uses;
             return Ok(cluster);
         }
         let mut cluster = Cluster {
             source: site.file,
+            cluster: site.cluster,
             config,
             priority_type: None,
             release: None,
             tables: JobTables {
                 assocs: vec![AssocFactors::default(); names.len()],
+                cluster_cpus: site.capacity.unwrap_or(0),
                 ..JobTables::default()
             },
             names,
@@ -140,6 +144,7 @@ impl Cluster {
         };
         let mut cluster = Cluster {
             source: listed.listing().file.clone(),
+            cluster: listed.listing().cluster.clone(),
             config,
             priority_type: None,
             release: None,

@@ -14,6 +14,7 @@ mod guides;
 mod hostile;
 mod ledger;
 mod lives;
+mod minutes;
 mod model;
 mod neighbours;
 mod numbers;
@@ -166,6 +167,11 @@ const CHECKS: &[(&str, Every, Body)] = &[
         "a_policy_file_gives_minutes",
         Every::Night,
         orders::by_minutes,
+    ),
+    (
+        "coordinators_give_minutes_as_shares",
+        Every::Night,
+        minutes::by_coordinators,
     ),
     ("run_times_are_learned", Every::Night, orders::by_history),
     ("recipes_by_shares_work", Every::Night, recipes::by_shares),

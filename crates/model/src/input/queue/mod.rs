@@ -5,6 +5,7 @@
 //! | [`QueueSite`] | accounts, machines and the policy, from a file in TOML ([`read`]) |
 //! | [`Event`] | something that happens, or a question; a line of JSON ([`Events`]) |
 
+mod as_site;
 mod described;
 mod event;
 mod events;
@@ -13,6 +14,7 @@ mod known;
 mod policy;
 mod site;
 
+pub(in crate::input) use as_site::as_site;
 pub use described::{MachineRow, OnDemandSite, Policy, QueueSite, Reserved};
 pub use event::{Act, Ended, Event, Form, Submission, ends, forms};
 pub use events::Events;

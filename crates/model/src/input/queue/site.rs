@@ -26,35 +26,41 @@ const HINT: &str = "docs/queue.md and `fairtree queue --help` show the format";
 pub fn read(file: &str, input: impl Read) -> Result<QueueSite, InputError> {
     let text = site::read_text(file, input)?;
     let text = Text::new(file, &text);
-    let described: File = site_file::parse_as(&text).map_err(|error| error.hint(HINT))?;
-    let Site { rows, tree, .. } = rows::build(&text, shared(&described))?;
+    of_text(&text, &keys(&text)?)
+}
+
+/// The keys of a text.
+pub(super) fn keys(text: &Text<'_>) -> Result<File, InputError> {
+    site_file::parse_as(text).map_err(|error| error.hint(HINT))
+}
+
+/// The site of the keys of a text.
+pub(super) fn of_text(text: &Text<'_>, described: &File) -> Result<QueueSite, InputError> {
+    let Site { rows, tree, .. } = rows::build(text, shared(described))?;
     let accounts: HashMap<&str, usize> = rows
         .iter()
         .enumerate()
         .filter(|(_, row)| row.user.is_none())
         .map(|(at, row)| (row.account.as_str(), at))
         .collect();
-    let known = Known {
-        text: &text,
-        accounts,
-    };
+    let known = Known { text, accounts };
     let mut notes = Vec::new();
-    let policy = policy::read(&known, &described, &mut notes)?;
+    let policy = policy::read(&known, described, &mut notes)?;
     let on_demand = matches!(policy, Policy::OnDemand(_));
     let mut machines = Vec::with_capacity(described.machines.len());
     for (name, machine) in &described.machines {
-        value::name(&text, name, "machine")?;
-        machines.push(read_machine(&text, name.get_ref(), machine, on_demand)?);
+        value::name(text, name, "machine")?;
+        machines.push(read_machine(text, name.get_ref(), machine, on_demand)?);
     }
     if machines.is_empty() {
         let problem = "describes no machine: nobody asks what is next".to_owned();
-        return Err(InputError::new(file, Problem::Structure(problem))
+        return Err(InputError::new(text.file, Problem::Structure(problem))
             .hint("describe one: [machines.NAME]"));
     }
     Ok(QueueSite {
-        file: file.to_owned(),
+        file: text.file.to_owned(),
         now: match &described.now {
-            Some(now) => Some(moment(&text, now, "now")?),
+            Some(now) => Some(moment(text, now, "now")?),
             None => None,
         },
         rows,

@@ -30,6 +30,8 @@ pub struct Site {
     pub uses: Option<Uses>,
     /// Jobs, and what they are measured by; `None` if the file has neither.
     pub queued: Option<Queued>,
+    /// Billing TRES of all machines, where the file gives this number itself.
+    pub capacity: Option<u32>,
     /// Assumptions that were made, in sentences.
     pub assumptions: Vec<String>,
 }
@@ -74,6 +76,7 @@ impl Site {
             let any_weights = partitions.any(|row| row.tres_billing_weights.is_some());
             capacity(queued.nodes, any_weights)
         });
+        let capacity = self.capacity.or(capacity);
         entitlement(&self.config, capacity, &self.tree, |name| {
             self.account(name)
         })

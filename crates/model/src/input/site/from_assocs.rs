@@ -87,6 +87,7 @@ pub fn site(file: &str, cluster: Option<String>, rows: &[AssocRow]) -> Result<Si
         uses: None,
         tree,
         queued: None,
+        capacity: None,
         assumptions: Vec::new(),
     })
 }

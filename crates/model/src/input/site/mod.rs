@@ -25,7 +25,8 @@ pub const MAX_BYTES: u64 = 256 << 20;
 /// The most values that a description has, lists, tables and keys counted.
 pub const MAX_VALUES: usize = 4_000_000;
 
-/// Reads a site. `file` names the stream in messages.
+/// Reads a site, also one of machines that ask what is next ([`super::queue`]), in which nothing has
+/// run yet. `file` names the stream in messages.
 ///
 /// # Errors
 /// A stream that breaks, is no UTF-8, longer than [`MAX_BYTES`] or of more than [`MAX_VALUES`]; text that is no TOML; keys that
@@ -34,8 +35,17 @@ pub const MAX_VALUES: usize = 4_000_000;
 pub fn read(file: &str, input: impl Read) -> Result<Site, InputError> {
     let text = read_text(file, input)?;
     let place = place::Text::new(file, &text);
-    let described = file::parse(&place)?;
-    rows::build(&place, described)
+    match file::parse(&place) {
+        Ok(described) => rows::build(&place, described),
+        Err(_) if has_machines(place.text) => super::queue::as_site(&place),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns true for a site of machines that ask what is next; only they have the table `machines`.
+fn has_machines(text: &str) -> bool {
+    let table = toml::from_str::<toml::Table>(text);
+    table.is_ok_and(|table| table.contains_key("machines"))
 }
 
 /// All of a stream as text of at most [`MAX_BYTES`].

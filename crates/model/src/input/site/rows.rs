@@ -48,6 +48,7 @@ pub(in crate::input) fn build(text: &Text<'_>, file: File) -> Result<Site, Input
         ledger,
         uses: Some(builder.uses),
         queued,
+        capacity: None,
         assumptions: Vec::new(),
     })
 }

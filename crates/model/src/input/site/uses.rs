@@ -31,6 +31,14 @@ pub(super) struct Interval {
 }
 
 impl Uses {
+    /// No use, at this moment, seconds since 1970.
+    pub(in crate::input) fn at(now: Option<i64>) -> Uses {
+        Uses {
+            now,
+            ..Uses::default()
+        }
+    }
+
     /// Usage that counts now, with the settings' half-life and resets; `models`: by row.
     ///
     /// # Errors
