@@ -157,6 +157,22 @@ static void minutes(void)
     check_order(tree, "5467213");
     CHECK(ft_config_load_policy(config, "[accounts.4]\nminutes = 1\n", 24, "p") == FT_ERR_CONFIG);
     CHECK(strstr(ft_last_error(), "least_used") != NULL);
+
+    /* Shares as minutes: the same, where each hub has what its groups have together. If hub 3 has 3
+       minutes for 15, group 6 has 2 of them and 7 has 1: 110 s of 120, 150 of 60. */
+    static const uint32_t SHARES[][2] = {{2, 3}, {3, 15}, {4, 1}, {5, 2}, {6, 10}, {7, 5}};
+    static const char BOTH[] = "ranking = 'least_used:2'\nminutes = 'shares'\n"
+                               "[accounts.4]\nminutes = 1\n";
+    load(config, "ranking = 'least_used:2'\nminutes = 'shares'");
+    for (size_t i = 0; i < sizeof(SHARES) / sizeof(SHARES[0]); i++)
+        OK(ft_tree_set_shares(tree, SHARES[i][0], SHARES[i][1]));
+    OK(ft_fairshare_compute(tree, config));
+    check_order(tree, "5467213");
+    OK(ft_tree_set_shares(tree, 3, 3));
+    OK(ft_fairshare_compute(tree, config));
+    check_order(tree, "2135467");
+    CHECK(ft_config_load_policy(config, BOTH, strlen(BOTH), "p") == FT_ERR_CONFIG);
+    CHECK(strstr(ft_last_error(), "accounts.4.minutes") != NULL);
     ft_tree_free(tree);
     ft_config_free(config);
 }
