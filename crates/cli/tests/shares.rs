@@ -107,6 +107,28 @@ fn a_site_of_machines_is_read_by_all_reports_of_shares() {
     let group = row(level, "b_group2");
     close(&group["entitled"], 80_640.0 * 60.0 * 0.3);
     assert_eq!(group["score"]["grade"], "unused");
+    // All is in this file: what changes it is a patch.
+    let ran = shares(&["--shares", "a_group2=2", "examples/cloud.toml"]);
+    let patch = "--- examples/cloud.toml\n+++ examples/cloud.toml\n";
+    assert!(ran.out.contains(patch), "{}{}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("\n-shares = 1\n+shares = 2\n"),
+        "{}",
+        ran.out
+    );
+    let explained = [
+        "explain",
+        "project_y",
+        "--versus",
+        "project_n",
+        "examples/cloud.toml",
+    ];
+    let explained = fairtree(&explained, b"");
+    assert!(
+        explained.code == 0 && explained.out.contains("are equal"),
+        "{}",
+        explained.err
+    );
     let share = fairtree(&["share", "examples/cloud.toml"], b"");
     assert!(
         share.code == 0 && share.out.contains("b_group2"),
