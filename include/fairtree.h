@@ -62,7 +62,9 @@
  * project that has used least of what it is entitled to, in the group that has. Use is what was
  * executed in the last 28 days; runs that did not end well cost nothing. Users see the place of
  * their jobs (ft_queue_positions) and when they will start (ft_queue_estimate). A restart loses
- * nothing (ft_queue_save, ft_queue_restore).
+ * nothing (ft_queue_save, ft_queue_restore): a service asks what the queue holds (ft_queue_jobs,
+ * ft_queue_machines, ft_queue_standings), and changes shares, minutes and machines while it runs
+ * (ft_queue_set_shares, ft_queue_set_minutes, ft_queue_set_slots, ft_queue_bind).
  *
  *     ft_tree *tree = NULL;
  *     ft_queue *queue = NULL;
@@ -83,7 +85,7 @@
  *         || ft_queue_new(tree, &settings, 0, &queue) || ft_queue_add_machine(queue, "ion", 1)
  *         || ft_queue_add_job(queue, &one) || ft_queue_add_job(queue, &two)
  *         || ft_queue_add_job(queue, &other) || ft_queue_start(queue, 100, 10)
- *         || ft_queue_finish(queue, 100, FT_END_COMPLETED, 0, 50000000, 50000010)
+ *         || ft_queue_finish(queue, 100, FT_END_COMPLETED, 0, 50000000, 50000010, NULL, 0)
  *         || ft_queue_next(queue, "ion", 50000010, &what, &job) || what != FT_NEXT_JOB)
  *         fprintf(stderr, "%s\n", ft_last_error());
  *     else
@@ -116,7 +118,7 @@
  *     if (ft_tree_new(0, &tree) || ft_tree_load(tree, rows, 4, sizeof rows[0])
  *         || ft_queue_new(tree, &settings, 0, &queue) || ft_queue_add_machine(queue, "ion", 1)
  *         || ft_queue_add_job(queue, &job) || ft_queue_start(queue, 100, 0)
- *         || ft_queue_finish(queue, 100, FT_END_COMPLETED, 0, 300000000, 300000000)
+ *         || ft_queue_finish(queue, 100, FT_END_COMPLETED, 0, 300000000, 300000000, NULL, 0)
  *         || ft_queue_standing(queue, 4, 300000000, &flex, sizeof flex))
  *         fprintf(stderr, "%s\n", ft_last_error());
  *     else
@@ -128,7 +130,9 @@
  * ---------
  * No shares: the oldest job is next, and who reserved the machine goes first while the reservation
  * runs. What runs then on demand is halted, goes back to its place and costs nothing. Queues have
- * limits. Bills are exact: a microsecond of execution and a second of reservation have prices.
+ * limits. Bills are exact: a microsecond of execution and a second of reservation have prices,
+ * each finish returns what the run costs, and new prices count for what starts after them
+ * (ft_on_demand_set_prices).
  *
  *     ft_on_demand *queue = NULL;
  *     const ft_on_demand_job job = {sizeof job, 100, 8, 0, "ion", NULL, 0, 500};
@@ -140,7 +144,7 @@
  *         || ft_on_demand_reserve(queue, 1, "ion", 7, 5000000, 9000000, 0)
  *         || ft_on_demand_submit(queue, &job, 0, &submitted, sizeof submitted)
  *         || ft_on_demand_start(queue, 100, 0)
- *         || ft_on_demand_finish(queue, 100, FT_END_COMPLETED, 0, 400, 500)
+ *         || ft_on_demand_finish(queue, 100, FT_END_COMPLETED, 0, 400, 500, NULL, 0)
  *         || ft_on_demand_advance(queue, 10000000)
  *         || ft_on_demand_bills(queue, 0, 10000000, bills, 2, sizeof bills[0], &found))
  *         fprintf(stderr, "%s\n", ft_last_error());
@@ -159,6 +163,12 @@
  * Arguments. The handle comes first, then inputs, then outputs. An array is followed by its
  * length, in entries. (NULL, 0) is an empty array. A pointer must be aligned for its type.
  * Numbers are checked: a value that is out of range is an error.
+ *
+ * Results of any number go into an array of yours, and found receives how many there are. With an
+ * array of (NULL, 0) a call returns FT_OK and only that number: so ask once for the number, and
+ * again with the array. In a call with a moment time passes then as in any other; nothing else
+ * changes. An array that is too short for all results gets none of them: FT_ERR_BUFFER, found is
+ * written, nothing changes and no time passes.
  *
  * Structs may get more fields at their end in later versions. So an array of structs comes with
  * its sizeof, or a struct begins with its own, struct_size. An old program works with a newer
@@ -218,7 +228,7 @@
  * library. Adding functions, status codes, or fields at the end of a struct does not change it.
  * Compare it with ft_abi_version() before anything else.
  */
-#define FT_ABI_VERSION 0u
+#define FT_ABI_VERSION 1u
 
 /**
  * No association, partition, QOS or row: the parent of the root, for instance.
@@ -445,6 +455,14 @@ enum ft_status
      * A machine in maintenance.
      */
     FT_ERR_PAUSED = -128,
+    /**
+     * A machine that the account is not bound to: ft_last_error() names those that it is bound to.
+     */
+    FT_ERR_ELSEWHERE = -129,
+    /**
+     * A machine that still has jobs or reservations.
+     */
+    FT_ERR_IN_USE = -130,
     /**
      * No room for another waiting job: ft_last_error() names the limit, its size, how full it is.
      */
@@ -846,6 +864,31 @@ typedef uint32_t ft_limit;
 #endif // __cplusplus
 
 /**
+ * State of a job.
+ */
+enum ft_job_state
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It waits.
+     */
+    FT_JOB_WAITS = 0,
+    /**
+     * It runs.
+     */
+    FT_JOB_RUNS = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_job_state ft_job_state;
+#else
+typedef uint32_t ft_job_state;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Settings, in the words and the syntax of slurm.conf.
  *
  * The settings are FairShareDampeningFactor, PriorityCalcPeriod, PriorityDecayHalfLife,
@@ -870,10 +913,11 @@ typedef struct ft_config ft_config;
  *
  * A job that the owner of a reservation submits to its machine while it runs is a job of the
  * reservation. Every other job is on-demand, and stays so. Jobs of the running reservation go
- * first; where one waits and an on-demand job runs, ft_on_demand_next() says to halt that one: it
- * goes back to the very place that it had, costs nothing and starts again. When a reservation
- * ends, jobs of it that still wait become on-demand jobs of that moment, within the limits; one
- * that runs goes on.
+ * first, also side by side where their parts of the machine are disjoint, and past one that waits
+ * for parts that they do not use; where one waits and an on-demand job runs, ft_on_demand_next()
+ * says to halt that one: it goes back to the very place that it had, costs nothing and starts
+ * again. When a reservation ends, jobs of it that still wait become on-demand jobs of that
+ * moment, within the limits; one that runs goes on.
  *
  * Times are MICROseconds since 1970 and their names end with _micros. An earlier moment than the
  * latest one that the queue was told counts as the latest. A call that fails leaves the queue as
@@ -890,9 +934,14 @@ typedef struct ft_on_demand ft_on_demand;
  * the lowest of them, and so on; the oldest job of the leaf that remains is next. You report what
  * happens (ft_queue_start, ft_queue_finish, ft_queue_cancel, ft_queue_requeue), and use follows.
  *
+ * Equal ratios tie, among groups as among leaves: then the one goes first of which the job that
+ * would be next is the oldest, by submit time, then by id. Within a leaf nice comes before both.
+ * Entitled to nothing are associations with 0 shares or 0 minutes, or below such ones: they come
+ * after all others, among themselves first those that used nothing, and then the oldest job.
+ *
  * Times are MICROseconds since 1970 here and their names end with _micros. Time does not run
  * backwards: an earlier moment than the latest one that the queue was told counts as the latest.
- * All numbers are whole, so nothing drifts, and equal ratios tie: then the oldest job goes first.
+ * All numbers are whole, so nothing drifts.
  * A call that fails leaves the queue as it was: no time passes.
  * Made by ft_queue_new(), ft_queue_restore(); freed by ft_queue_free().
  */
@@ -1418,6 +1467,8 @@ typedef struct {
     uint32_t has_minutes;
     /**
      * Minutes of one unit that it is entitled to, 0..1000000000000; 0 without has_minutes.
+     * Children with minutes may have no more together than their parent, where both count the
+     * same use; children without minutes divide by their shares what is left.
      */
     uint64_t minutes;
     /**
@@ -1458,9 +1509,10 @@ typedef struct {
      */
     uint32_t counting;
     /**
-     * Zero.
+     * 1: users compete with each other by their shares. 0: the jobs of all users of an account
+     * are one line, first in, first out; only users directly below the root compete.
      */
-    uint32_t reserved;
+    uint32_t users_compete;
     /**
      * The length or the moment.
      */
@@ -1527,11 +1579,42 @@ typedef struct {
      */
     uint64_t expected_micros;
     /**
-     * How long it may run at most, which is used if the expected time is unknown;
-     * 0: no limit. One of the two must be there.
+     * How long it may run at most, which is used if the expected time is unknown; 0: no limit.
+     * One of the two must be there, or a default: ft_queue_set_default_limit().
      */
     uint64_t limit_micros;
 } ft_queue_job;
+
+/**
+ * The bill of a run that ended. All numbers are exact.
+ */
+typedef struct {
+    /**
+     * How long the machine executed it, in microseconds.
+     */
+    uint64_t executed_micros;
+    /**
+     * 1: its use counts, or on demand it is billed; 0: neither.
+     */
+    uint32_t counts;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+    /**
+     * On demand the price of a microsecond that the machine had when the run started; 0 for a job
+     * of a reservation. An ft_queue has no prices: 0.
+     */
+    uint64_t price;
+    /**
+     * Its cost, executed_micros times price if it counts: the lower 64 bits.
+     */
+    uint64_t cost;
+    /**
+     * The upper 64 bits of the cost: 0 except for enormous ones.
+     */
+    uint64_t cost_high;
+} ft_finished;
 
 /**
  * When a waiting job will start.
@@ -1582,6 +1665,93 @@ typedef struct {
 } ft_standing;
 
 /**
+ * A job that waits or runs.
+ */
+typedef struct {
+    /**
+     * Its id.
+     */
+    uint64_t job;
+    /**
+     * The association that it is charged to; on demand the account that pays.
+     */
+    uint32_t account;
+    /**
+     * The number of its machine.
+     */
+    uint32_t machine;
+    /**
+     * One of enum ft_job_state.
+     */
+    uint32_t state;
+    /**
+     * 1: a job of a reservation; 0: any other.
+     */
+    uint32_t in_reservation;
+    /**
+     * When it was submitted, in microseconds since 1970.
+     */
+    int64_t submit_micros;
+    /**
+     * Since when it waits or runs. A waiting job: since it was submitted, or on demand since the
+     * end of its reservation; after a run that was halted or requeued still since then.
+     */
+    int64_t since_micros;
+    /**
+     * Its place among the jobs that wait for its machine, 0 for the first; 0 for a job that runs.
+     */
+    uint64_t place;
+} ft_held_job;
+
+/**
+ * A machine of an ft_queue.
+ */
+typedef struct {
+    /**
+     * Its number: how many machines were added before it.
+     */
+    uint32_t machine;
+    /**
+     * Jobs that it runs at a time.
+     */
+    uint32_t slots;
+    /**
+     * Jobs that run there: those of ft_queue_jobs() with this machine and FT_JOB_RUNS.
+     */
+    uint32_t running;
+    /**
+     * 1: in maintenance; 0: not.
+     */
+    uint32_t paused;
+    /**
+     * Jobs that wait for it.
+     */
+    uint64_t waiting;
+    /**
+     * The maximum run time of jobs that come without any; 0: that of the queue.
+     */
+    uint64_t default_limit_micros;
+} ft_queue_machine;
+
+/**
+ * The standing of an association of an ft_queue.
+ */
+typedef struct {
+    /**
+     * Its id.
+     */
+    uint32_t assoc;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+    /**
+     * As from ft_queue_standing().
+     */
+    ft_standing standing;
+} ft_assoc_standing;
+
+/**
  * A job that is submitted to an on-demand queue.
  */
 typedef struct {
@@ -1615,7 +1785,8 @@ typedef struct {
      */
     size_t parts_len;
     /**
-     * How long it is expected to run, or may at most: for estimates.
+     * How long it is expected to run, or may at most: for estimates. 0: the default
+     * (ft_on_demand_set_default_limit); without one no time.
      */
     uint64_t expected_micros;
 } ft_on_demand_job;
@@ -1685,7 +1856,7 @@ typedef struct {
      */
     uint64_t reserved_secs;
     /**
-     * Both at the prices of the machine: the lower 64 bits.
+     * Both at the prices under which they ran: the lower 64 bits.
      */
     uint64_t amount;
     /**
@@ -1693,6 +1864,83 @@ typedef struct {
      */
     uint64_t amount_high;
 } ft_bill;
+
+/**
+ * A machine of an ft_on_demand.
+ */
+typedef struct {
+    /**
+     * Its number: how many machines were added before it.
+     */
+    uint32_t machine;
+    /**
+     * How many on-demand jobs may wait for it, or FT_UNLIMITED.
+     */
+    uint32_t limit;
+    /**
+     * Jobs that run there: those of ft_on_demand_jobs() with this machine and FT_JOB_RUNS.
+     */
+    uint32_t running;
+    /**
+     * 1: in maintenance; 0: not.
+     */
+    uint32_t paused;
+    /**
+     * Jobs that wait for it.
+     */
+    uint64_t waiting;
+    /**
+     * Its price of a microsecond of an on-demand run that starts now.
+     */
+    uint64_t execution_price;
+    /**
+     * Its price of a second of a reservation that begins now.
+     */
+    uint64_t reserved_price;
+    /**
+     * The run time of jobs that come without any; 0: that of the queue.
+     */
+    uint64_t default_limit_micros;
+} ft_on_demand_machine;
+
+/**
+ * A reservation that is not over.
+ */
+typedef struct {
+    /**
+     * Its id.
+     */
+    uint64_t reservation;
+    /**
+     * The number of its machine.
+     */
+    uint32_t machine;
+    /**
+     * Its owner.
+     */
+    uint32_t account;
+    /**
+     * From this moment, in microseconds since 1970.
+     */
+    int64_t start_micros;
+    /**
+     * Until before this one.
+     */
+    int64_t end_micros;
+    /**
+     * Its price of a second: if it has begun, that of the machine at its begin; otherwise the
+     * present one of the machine.
+     */
+    uint64_t price;
+    /**
+     * 1: it has begun; 0: not yet.
+     */
+    uint32_t begun;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+} ft_reservation;
 
 #ifdef __cplusplus
 extern "C" {
@@ -2178,7 +2426,7 @@ int32_t ft_usage_take_back(ft_tree *tree,
  * Charge it to its end before.
  *
  * config: the function uses counts=.
- * end: one of enum ft_end. exit_code: 0..255; matters to FT_END_FAILED only.
+ * end: one of enum ft_end. exit_code: matters to FT_END_FAILED only; in Slurm 0..255.
  * counted: receives 1 when its charges stay, 0 when they were taken back; may be NULL.
  *
  * Errors: FT_ERR_RUN (no such run, or its end was told), FT_ERR_MODEL (usage with a half-life),
@@ -2579,7 +2827,7 @@ int32_t ft_state_restore(ft_tree *tree,
  * tree: who shares with whom. Its shares are taken over; its usage and factors are not, and the
  * tree may be freed afterwards.
  * settings: what the queue goes by. NULL: all leaves compete, interleaved, by what was used in
- * the last 28 days; all ends count; one unit of capacity.
+ * the last 28 days; all ends count; one unit of capacity; users do not compete.
  * now_micros: now, in microseconds since 1970.
  * queue: receives the queue, which is yours to free.
  *
@@ -2620,7 +2868,8 @@ int32_t ft_queue_change(ft_queue *queue,
                         const ft_queue_settings *settings);
 
 /**
- * Adds a machine. Use counts over all machines.
+ * Adds a machine. Use counts over all machines. Its number is how many were added before, also
+ * those that were removed.
  *
  * machine: its name. slots: jobs that it runs at a time, from 1 up.
  *
@@ -2653,8 +2902,9 @@ int32_t ft_queue_set_paused(ft_queue *queue,
  * job: the job; a copy is kept.
  *
  * Errors: FT_ERR_DUPLICATE_JOB, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UNKNOWN_ID, FT_ERR_NO_SHARES,
- * FT_ERR_RANGE (no rate, or neither an expected nor a maximum time); FT_ERR_STRUCT_SIZE,
- * FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_LENGTH, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * FT_ERR_ELSEWHERE (its account is bound to other machines), FT_ERR_RANGE (no rate, or neither an
+ * expected nor a maximum time); FT_ERR_STRUCT_SIZE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_LENGTH, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per queue.
  */
 FT_MUST_USE
@@ -2700,12 +2950,14 @@ int32_t ft_queue_start(ft_queue *queue,
  * A run has ended, and its job is gone. What it executed counts where such ends count, and
  * otherwise nothing of it does.
  *
- * end: one of enum ft_end. exit_code: 0..255; matters to FT_END_FAILED only.
+ * end: one of enum ft_end. exit_code: any; matters to FT_END_FAILED only.
  * executed_micros: how long it was on the machine, from its start on; from 0 up to what has
  * passed since.
+ * finished: receives the bill of the run; what it cost is 0. row_size: sizeof(ft_finished).
+ * (NULL, 0): not wanted.
  *
  * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING, FT_ERR_TIME (it cannot have run for so long),
- * FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * FT_ERR_ENUM, FT_ERR_STRUCT_SIZE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per queue.
  */
 FT_MUST_USE
@@ -2714,7 +2966,9 @@ int32_t ft_queue_finish(ft_queue *queue,
                         uint32_t end,
                         uint32_t exit_code,
                         int64_t executed_micros,
-                        int64_t now_micros);
+                        int64_t now_micros,
+                        ft_finished *finished,
+                        size_t row_size);
 
 /**
  * As ft_queue_finish(), but the job waits again, in the place that it had.
@@ -2728,7 +2982,9 @@ int32_t ft_queue_requeue(ft_queue *queue,
                          uint32_t end,
                          uint32_t exit_code,
                          int64_t executed_micros,
-                         int64_t now_micros);
+                         int64_t now_micros,
+                         ft_finished *finished,
+                         size_t row_size);
 
 /**
  * A waiting job is gone. One that runs is ended by ft_queue_finish().
@@ -2796,10 +3052,11 @@ int32_t ft_queue_positions(ft_queue *queue,
 /**
  * Foretells when the jobs that wait for a machine will start, in this order.
  *
- * All machines run on, each job for its expected time, or for its maximum if that is unknown,
- * and nothing comes; the row says which of the two was used. A job that has run longer than that
+ * All machines run on, each job for its expected time, or for its maximum if that is unknown, and
+ * nothing comes; the row says which of the two was used. A job that has run longer than that
  * already ends now. Every run ends well. Machines that become idle at one moment choose one after
- * the other, as they were added.
+ * the other, in the order in which they were added: what a machine takes is charged before the
+ * next one chooses.
  *
  * estimates: receives one row per job. estimates_len: how many fit; (NULL, 0) to learn the
  * number first. row_size: sizeof(ft_estimate).
@@ -2869,10 +3126,187 @@ int32_t ft_queue_restore(const uint8_t *bytes,
                          ft_queue **queue);
 
 /**
+ * Reads all jobs of a queue, also after ft_queue_restore(): machine by machine, first those that
+ * run, by start and id, then those that wait, by place.
+ *
+ * jobs: receives one row per job. jobs_len: how many fit; (NULL, 0) to learn the number
+ * first.
+ * row_size: sizeof(ft_held_job).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_jobs(ft_queue *queue,
+                      int64_t now_micros,
+                      ft_held_job *jobs,
+                      size_t jobs_len,
+                      size_t row_size,
+                      size_t *found);
+
+/**
+ * Reads all machines of a queue, in the order in which they were added: slots, jobs that run and
+ * wait, in maintenance or not. ft_queue_machine_name() has their names.
+ *
+ * machines: receives one row per machine. machines_len: how many fit; (NULL, 0) to learn the
+ * number first. row_size: sizeof(ft_queue_machine).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one queue at a time.
+ */
+FT_MUST_USE
+int32_t ft_queue_machines(const ft_queue *queue,
+                          ft_queue_machine *machines,
+                          size_t machines_len,
+                          size_t row_size,
+                          size_t *found);
+
+/**
+ * Reads the name of a machine of a queue.
+ *
+ * machine: its number, as in rows.
+ * text: receives the name and a NUL. text_size: bytes there are for both; (NULL, 0) to learn
+ * the length first. text_len: receives the length without the NUL, also with FT_ERR_BUFFER; may
+ * be NULL.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_UNKNOWN_MACHINE (also for one that was removed), FT_ERR_NULL,
+ * FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one queue at a time.
+ */
+FT_MUST_USE
+int32_t ft_queue_machine_name(const ft_queue *queue,
+                              uint32_t machine,
+                              char *text,
+                              size_t text_size,
+                              size_t *text_len);
+
+/**
+ * Reads the standings of all associations that have shares or minutes and compete, in the order
+ * of the tree. One that shares as its parent does has no row; nor has the root.
+ *
+ * standings: receives one row per association. standings_len: how many fit; (NULL, 0) to
+ * learn the number first. row_size: sizeof(ft_assoc_standing).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_standings(ft_queue *queue,
+                           int64_t now_micros,
+                           ft_assoc_standing *standings,
+                           size_t standings_len,
+                           size_t row_size,
+                           size_t *found);
+
+/**
+ * Gives an association other shares: ft_queue_change() without the whole tree. While it has
+ * minutes, shares have no effect.
+ *
+ * Rebuilds the queue, in a time that grows with its jobs and associations.
+ *
+ * raw_shares: 0..FT_SHARES_MAX, or FT_SHARES_PARENT.
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_SHARES, FT_ERR_ROOT, FT_ERR_CONFIG (it has a rule of its own
+ * and would share as its parent does), FT_ERR_NO_SHARES (of the association of a job),
+ * FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_set_shares(ft_queue *queue,
+                            uint32_t assoc,
+                            uint32_t raw_shares);
+
+/**
+ * Gives an association minutes instead of shares, or its shares again: ft_queue_change() without
+ * the whole tree. How its use counts stays.
+ *
+ * Rebuilds the queue, in a time that grows with its jobs and associations.
+ *
+ * has_minutes: 1: it has minutes; 0: it has its shares. minutes: 0..1000000000000; 0 without
+ * has_minutes. Children with minutes may have no more together than their parent.
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_CONFIG (more minutes than the
+ * parent has, use since a moment without minutes, or an association that does not compete),
+ * FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_set_minutes(ft_queue *queue,
+                             uint32_t assoc,
+                             uint32_t has_minutes,
+                             uint64_t minutes);
+
+/**
+ * Changes how many jobs a machine runs at a time. Where more run, they continue, and none starts
+ * until fewer than that run.
+ *
+ * machine: its name. slots: from 1 up.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_CONFIG (no slots), FT_ERR_UTF8, FT_ERR_NULL,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_set_slots(ft_queue *queue,
+                           const char *machine,
+                           uint32_t slots);
+
+/**
+ * Removes a machine for which no job waits and on which none runs. What was used there still
+ * counts. Its number is not used again; its name may be.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_IN_USE (cancel or finish its jobs first: ft_queue_jobs()
+ * has them), FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_remove_machine(ft_queue *queue,
+                                const char *machine);
+
+/**
+ * Binds an association and all below it to machines: a job for another machine is refused with
+ * FT_ERR_ELSEWHERE. Where an association and one above it are bound, both bindings hold. Jobs
+ * that wait or run stay where they are.
+ *
+ * machines: names. machines_len: how many; (NULL, 0): bound no more.
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_bind(ft_queue *queue,
+                      uint32_t assoc,
+                      const char *const *machines,
+                      size_t machines_len);
+
+/**
+ * Sets the maximum run time of jobs that come from now on with neither an expected nor a maximum
+ * run time. Without such a default they are refused.
+ *
+ * machine: the machine; NULL: all machines that have none of their own.
+ * limit_micros: the time; 0: none.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_set_default_limit(ft_queue *queue,
+                                   const char *machine,
+                                   uint64_t limit_micros);
+
+/**
  * Makes an on-demand queue without machines.
  *
  * billed: which ends of on-demand runs are billed, in the words of enum ft_end without
- * FT_END_: "COMPLETED,TIMEOUT". NULL: all of them.
+ * FT_END_: "COMPLETED,TIMEOUT"; "ALL": all of them. NULL: "COMPLETED".
  * now_micros: now, in microseconds since 1970.
  * queue: receives the queue, which is yours to free.
  *
@@ -2892,7 +3326,8 @@ int32_t ft_on_demand_new(const char *billed,
 void ft_on_demand_free(ft_on_demand *queue);
 
 /**
- * Adds a machine. Its number is how many were there before: 0 for the first one.
+ * Adds a machine. Its number is how many were added before, also those that were removed: 0 for
+ * the first one.
  *
  * machine: its name.
  * limit: how many on-demand jobs may wait for it; FT_UNLIMITED: any number.
@@ -2945,9 +3380,10 @@ int32_t ft_on_demand_limit_account(ft_on_demand *queue,
  * reservation: an id of your choice, unique among those that are not over.
  * start_micros: not before now. end_micros: whole seconds later, at least 1.
  *
- * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_DUPLICATE_RESERVATION, FT_ERR_OVERLAP, FT_ERR_TIME (it
- * would start in the past), FT_ERR_RANGE (its length, or FT_NONE as an account), FT_ERR_UTF8,
- * FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_ELSEWHERE (the account is bound to other machines),
+ * FT_ERR_DUPLICATE_RESERVATION, FT_ERR_OVERLAP, FT_ERR_TIME (it would start in the past),
+ * FT_ERR_RANGE (its length, or FT_NONE as an account), FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per queue.
  */
 FT_MUST_USE
@@ -2972,7 +3408,8 @@ int32_t ft_on_demand_cancel_reservation(ft_on_demand *queue,
                                         int64_t now_micros);
 
 /**
- * Lets time pass: reservations end. Every other call with a moment does so first, unless it fails.
+ * Lets time pass: reservations end. Every other call with a moment does so first, unless it
+ * fails.
  *
  * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per queue.
@@ -3021,9 +3458,10 @@ int32_t ft_on_demand_restore(const uint8_t *bytes,
  * job: the job; a copy is kept.
  * submitted: receives which of the two it is. row_size: sizeof(ft_submitted).
  *
- * Errors: FT_ERR_FULL, FT_ERR_UNKNOWN_MACHINE, FT_ERR_DUPLICATE_JOB, FT_ERR_RANGE (FT_NONE as an
- * account, reserved is not zero), FT_ERR_STRUCT_SIZE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
- * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Errors: FT_ERR_FULL, FT_ERR_UNKNOWN_MACHINE, FT_ERR_DUPLICATE_JOB, FT_ERR_ELSEWHERE (the
+ * account is bound to other machines), FT_ERR_RANGE (FT_NONE as an account, reserved is not
+ * zero), FT_ERR_STRUCT_SIZE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per queue.
  */
 FT_MUST_USE
@@ -3079,12 +3517,14 @@ int32_t ft_on_demand_halted(ft_on_demand *queue,
 /**
  * A run has ended, and its job is gone. It is billed if the job is on-demand and such ends are.
  *
- * end: one of enum ft_end. exit_code: 0..255; matters to FT_END_FAILED only.
+ * end: one of enum ft_end. exit_code: any; matters to FT_END_FAILED only.
  * executed_micros: how long it was on the machine; from 0 up to what has passed since its
  * start.
+ * finished: receives the bill of the run. row_size: sizeof(ft_finished). (NULL, 0): not
+ * wanted.
  *
  * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING, FT_ERR_TIME (it cannot have run for so long),
- * FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * FT_ERR_ENUM, FT_ERR_STRUCT_SIZE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per queue.
  */
 FT_MUST_USE
@@ -3093,7 +3533,9 @@ int32_t ft_on_demand_finish(ft_on_demand *queue,
                             uint32_t end,
                             uint32_t exit_code,
                             int64_t executed_micros,
-                            int64_t now_micros);
+                            int64_t now_micros,
+                            ft_finished *finished,
+                            size_t row_size);
 
 /**
  * A waiting job is gone. One that runs is ended by ft_on_demand_finish().
@@ -3151,7 +3593,8 @@ int32_t ft_on_demand_estimate(ft_on_demand *queue,
  * Tells which jobs are gone, as they still waited when their reservation ended and the limits
  * left no room for them. Each is told once: it stays to be told while the array is too short.
  *
- * refused: receives one row per job. refused_len: how many fit; (NULL, 0) to learn the number.
+ * refused: receives one row per job. refused_len: how many fit; (NULL, 0) to learn the
+ * number.
  * row_size: sizeof(ft_refused).
  * found: receives how many there are, also with FT_ERR_BUFFER.
  *
@@ -3172,8 +3615,9 @@ int32_t ft_on_demand_take_refused(ft_on_demand *queue,
  *
  * On-demand runs are billed by the microsecond of their execution, reservations by the second of
  * their length when they end. Time spent waiting, halted runs, runs that did not end well, and
- * jobs of reservations cost nothing. Prices are those of now. What has ended is known up to the
- * latest moment that the queue was told: see ft_on_demand_advance().
+ * jobs of reservations cost nothing. Prices are those that the machine had when a run started or
+ * a reservation began. The queue knows the ends up to the latest moment of a call: see
+ * ft_on_demand_advance().
  *
  * bills: receives one row per account and machine, by account, then by number of the machine.
  * bills_len: how many fit; (NULL, 0) to learn the number first. row_size: sizeof(ft_bill).
@@ -3200,6 +3644,178 @@ int32_t ft_on_demand_bills(const ft_on_demand *queue,
  * Threads: one at a time per queue.
  */
 FT_MUST_USE int32_t ft_on_demand_forget_bills(ft_on_demand *queue, int64_t before_micros);
+
+/**
+ * Reads all jobs of an on-demand queue, also after ft_on_demand_restore(): machine by machine,
+ * first those that run, by start and id, then those that wait, by place.
+ *
+ * jobs: receives one row per job. jobs_len: how many fit; (NULL, 0) to learn the number
+ * first.
+ * row_size: sizeof(ft_held_job).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_jobs(ft_on_demand *queue,
+                          int64_t now_micros,
+                          ft_held_job *jobs,
+                          size_t jobs_len,
+                          size_t row_size,
+                          size_t *found);
+
+/**
+ * Reads all machines of an on-demand queue, in the order in which they were added, as they are at
+ * the latest moment of a call. ft_on_demand_machine_name() has their names.
+ *
+ * machines: receives one row per machine. machines_len: how many fit; (NULL, 0) to learn the
+ * number first. row_size: sizeof(ft_on_demand_machine).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one queue at a time.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_machines(const ft_on_demand *queue,
+                              ft_on_demand_machine *machines,
+                              size_t machines_len,
+                              size_t row_size,
+                              size_t *found);
+
+/**
+ * Reads the name of a machine of an on-demand queue.
+ *
+ * machine: its number, as in rows.
+ * text: receives the name and a NUL. text_size: bytes there are for both; (NULL, 0) to learn
+ * the length first. text_len: receives the length without the NUL, also with FT_ERR_BUFFER; may
+ * be NULL.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_UNKNOWN_MACHINE (also for one that was removed), FT_ERR_NULL,
+ * FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one queue at a time.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_machine_name(const ft_on_demand *queue,
+                                  uint32_t machine,
+                                  char *text,
+                                  size_t text_size,
+                                  size_t *text_len);
+
+/**
+ * Reads all reservations that are not over, by machine and start.
+ *
+ * reservations: receives one row per reservation. reservations_len: how many fit; (NULL, 0)
+ * to learn the number first. row_size: sizeof(ft_reservation).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_reservations(ft_on_demand *queue,
+                                  int64_t now_micros,
+                                  ft_reservation *reservations,
+                                  size_t reservations_len,
+                                  size_t row_size,
+                                  size_t *found);
+
+/**
+ * Changes the prices of a machine for runs that start, and reservations that begin, from now on.
+ * What started or began before is billed at the prices that it had.
+ *
+ * execution_price, reserved_price: as for ft_on_demand_add_machine().
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_set_prices(ft_on_demand *queue,
+                                const char *machine,
+                                uint64_t execution_price,
+                                uint64_t reserved_price,
+                                int64_t now_micros);
+
+/**
+ * Changes how many on-demand jobs may wait for a machine. Jobs that wait already stay.
+ *
+ * limit: how many; FT_UNLIMITED: any number.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_limit_machine(ft_on_demand *queue,
+                                   const char *machine,
+                                   uint32_t limit);
+
+/**
+ * Removes a machine without jobs and without reservations that are not over. What was used there
+ * is still billed. Its number is not used again; its name may be.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_IN_USE (end what it has first: ft_on_demand_jobs() and
+ * ft_on_demand_reservations() have it), FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_remove_machine(ft_on_demand *queue,
+                                    const char *machine,
+                                    int64_t now_micros);
+
+/**
+ * Shortens or extends a reservation that is not over. Jobs of it that still wait become on-demand
+ * jobs at the new end, and it is billed by its new length.
+ *
+ * end_micros: its new end, whole seconds after its start, at least 1; not before now.
+ *
+ * Errors: FT_ERR_UNKNOWN_RESERVATION, FT_ERR_RANGE (its length), FT_ERR_TIME (it would have ended
+ * already), FT_ERR_OVERLAP (with the next one of the machine), FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_set_reservation_end(ft_on_demand *queue,
+                                         uint64_t reservation,
+                                         int64_t end_micros,
+                                         int64_t now_micros);
+
+/**
+ * Binds an account to machines: a job or a reservation elsewhere is refused with
+ * FT_ERR_ELSEWHERE. Present jobs and reservations stay.
+ *
+ * account: any number except FT_NONE.
+ * machines: names. machines_len: how many; (NULL, 0): bound no more.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_RANGE (FT_NONE as an account), FT_ERR_UTF8, FT_ERR_NULL,
+ * FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_bind(ft_on_demand *queue,
+                          uint32_t account,
+                          const char *const *machines,
+                          size_t machines_len);
+
+/**
+ * Sets the run time, for estimates, of jobs that come from now on with expected_micros 0.
+ *
+ * machine: the machine; NULL: all machines that have none of their own.
+ * limit_micros: the time; 0: none.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_set_default_limit(ft_on_demand *queue,
+                                       const char *machine,
+                                       uint64_t limit_micros);
 
 #ifdef __cplusplus
 }  // extern "C"

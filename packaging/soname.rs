@@ -1,9 +1,9 @@
 // Part of build.rs: the name by which programs find the library at run time.
 
 /// `FT_ABI_VERSION` of `src/capi/version.rs`; the test `capi_install` compares them.
-const ABI_VERSION: u32 = 0;
+const ABI_VERSION: u32 = 1;
 
-/// Sets the SONAME `libfairtree.so.0` of the shared library. The plugin has none: Slurm loads it by
+/// Sets the SONAME `libfairtree.so.1` of the shared library. The plugin has none: Slurm loads it by
 /// path.
 pub fn link() {
     println!("cargo::rerun-if-changed=packaging/soname.rs");

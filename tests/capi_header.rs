@@ -9,7 +9,7 @@ use std::fs;
 use capi_common::{WARNINGS, crate_dir, exported_functions, run, sources};
 
 /// Constants and functions come in this order, which is the order in which a reader needs them.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 25] = [
     "version",
     "error",
     "config",
@@ -25,11 +25,16 @@ const ORDER: [&str; 20] = [
     "state",
     "queue",
     "machine_queue",
+    "held_jobs",
     "queue_jobs",
     "queue_order",
+    "queue_ask",
+    "queue_change",
     "on_demand",
     "on_demand_jobs",
     "on_demand_bills",
+    "on_demand_ask",
+    "on_demand_change",
 ];
 
 fn version_macros() -> String {

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use capi_common::{Library, crate_dir, exported_functions, run};
 
-const HOSTILE: [&str; 7] = [
+const HOSTILE: [&str; 8] = [
     "tests/c/hostile.c",
     "tests/c/hostile_usage.c",
     "tests/c/hostile_windows.c",
@@ -17,6 +17,7 @@ const HOSTILE: [&str; 7] = [
     "tests/c/hostile_pass.c",
     "tests/c/hostile_queue.c",
     "tests/c/hostile_on_demand.c",
+    "tests/c/hostile_service.c",
 ];
 
 /// Checks the number of refusals, so that none is missing.

@@ -100,7 +100,7 @@ fn a_program_builds_against_the_installation() {
 
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(installation.pkg_config(&["--modversion"]), [version]);
-    let links = ["lib/libfairtree.so", "lib/libfairtree.so.0"];
+    let links = ["lib/libfairtree.so", "lib/libfairtree.so.1"];
     for link in links {
         assert!(installation.path(link).is_symlink(), "{link} is a link");
     }

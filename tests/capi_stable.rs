@@ -2,10 +2,13 @@
 //! version that is recorded in `tests/abi/` is still in today's. Additions are allowed, changes and
 //! removals are not.
 //!
-//! A record is a folder with the name of its version: the header, `programs/`, and `abi.txt` with
+//! A record is a folder with the name of its version, in one with the number of its ABI: the header, `programs/`, and `abi.txt` with
 //! every function and its type, every constant and its value, every struct and its size, and every
 //! field with its type, offset and size. `UPDATE_ABI=1 cargo test --test capi_stable` records
 //! today's version if it has no record yet; a record never changes.
+//!
+//! Records of an earlier ABI are kept, too, except for the lines in `changed.txt` of its folder, which
+//! CHANGELOG.md explains.
 
 #![cfg(feature = "capi")]
 
@@ -17,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use capi_common::{Library, WARNINGS, crate_dir, run};
+use fairtree::capi::FT_ABI_VERSION;
 
 /// The declarations of a header.
 #[derive(Default)]
@@ -158,9 +162,18 @@ fn keeps(record: &str) -> String {
     text
 }
 
-/// The folders of the records, the oldest first.
+/// The folder of the records of an ABI.
+fn abi(number: u32) -> PathBuf {
+    crate_dir().join("tests/abi").join(number.to_string())
+}
+
+/// The folders of the records of the present ABI, the oldest first.
 fn records() -> Vec<PathBuf> {
-    let folder = crate_dir().join("tests/abi");
+    records_of(FT_ABI_VERSION)
+}
+
+fn records_of(number: u32) -> Vec<PathBuf> {
+    let folder = abi(number);
     let entries = fs::read_dir(folder).expect("tests/abi");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let mut folders: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
@@ -206,7 +219,7 @@ fn broken(record: &str, headers: &Path, folder: &Path) -> String {
 #[test]
 fn the_version_of_today_has_a_record() {
     let version = env!("CARGO_PKG_VERSION");
-    let folder = crate_dir().join("tests/abi").join(version);
+    let folder = abi(FT_ABI_VERSION).join(version);
     let record = folder.join("abi.txt");
     if std::env::var_os("UPDATE_ABI").is_some() && !record.exists() {
         let here = tempfile::tempdir().expect("a folder");
@@ -276,15 +289,37 @@ fn the_library_exports_what_was_recorded() {
             count += 1;
         }
         assert!(count > 50, "{count}");
-        let abi = format!(
-            "constant FT_ABI_VERSION {}\n",
-            fairtree::capi::FT_ABI_VERSION
-        );
+        let abi = format!("constant FT_ABI_VERSION {FT_ABI_VERSION}\n");
         assert!(
             record.contains(&abi),
             "{} is of another ABI",
             folder.display()
         );
+    }
+}
+
+/// Lines of `changed.txt` have really changed, and all others are kept.
+#[test]
+fn a_new_abi_changes_what_is_listed_and_nothing_else() {
+    let here = tempfile::tempdir().expect("a folder");
+    for number in 0..FT_ABI_VERSION {
+        let changed = fs::read_to_string(abi(number).join("changed.txt")).expect("a list");
+        for folder in records_of(number) {
+            let record = fs::read_to_string(folder.join("abi.txt")).expect("a record");
+            let is_changed = |line: &&str| changed.lines().any(|changed| changed == *line);
+            let kept: Vec<&str> = record.lines().filter(|line| !is_changed(line)).collect();
+            let broken_of = |lines: &str| broken(lines, &include(), here.path());
+            assert_eq!(
+                broken_of(&kept.join("\n")),
+                "",
+                "since {}",
+                folder.display()
+            );
+            for line in changed.lines() {
+                assert!(record.lines().any(|recorded| recorded == line), "{line}");
+                assert_ne!(broken_of(line), "", "{line} was not changed");
+            }
+        }
     }
 }
 

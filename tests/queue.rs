@@ -13,7 +13,7 @@ use fairtree::engine::queue::{
     AccountRule, Choice, Counted, NewJob, Next, Nothing, Queue, QueueError, SECOND, Settings,
 };
 use fairtree::order::Level;
-use fairtree::tree::Tree;
+use fairtree::tree::{Shares, Tree};
 use fairtree::usage::EndState;
 use naive::Naive;
 use random::{random_settings, random_tree, row};
@@ -34,12 +34,18 @@ fn job(id: u64, assoc: u32, length: i64) -> NewJob<'static> {
 #[test]
 fn as_a_list_that_is_sorted_each_time() {
     let mut random = Random::new(5);
-    let mut chosen = 0;
+    let (mut chosen, mut beyond, mut changes, mut refusals) = (0, 0, 0, [0; 3]);
     for case in 0..150 {
         let tree = random_tree(&mut random);
         let settings = random_settings(&mut random, &tree);
-        let mut queue = Queue::new(&tree, settings.clone(), 0).unwrap();
+        let made = Queue::new(&tree, settings.clone(), 0);
         let mut naive = Naive::new(&tree, &settings);
+        if naive.exceeds() {
+            assert!(matches!(made, Err(QueueError::MinutesBeyond { .. })));
+            beyond += 1;
+            continue;
+        }
+        let mut queue = made.unwrap();
         let machines = ["a", "b"];
         for (at, machine) in machines.iter().enumerate() {
             queue.add_machine(machine, 1 + at as u32).unwrap();
@@ -56,14 +62,25 @@ fn as_a_list_that_is_sorted_each_time() {
                         machine: machines[random.below(2) as usize],
                         submit: random.below(20) as i64,
                         nice: random.below(4).saturating_sub(2) as i64,
-                        expected: Some(random.below(12)),
+                        expected: (random.below(4) > 0).then(|| random.below(12)),
                         rate: random.below(3) as u32,
                         ..job(id, 0, 0)
                     };
-                    match queue.add(&new) {
-                        Ok(()) => naive.add(&new),
-                        Err(QueueError::NoShares { .. }) => assert!(!naive.has_shares(&new)),
+                    let refused = match queue.add(&new) {
+                        Ok(()) => None,
+                        Err(QueueError::NoShares { .. }) => Some("no shares"),
+                        Err(QueueError::Machine(MachineError::Elsewhere { .. })) => {
+                            Some("elsewhere")
+                        }
+                        Err(QueueError::NoLength { .. }) => Some("no length"),
                         Err(error) => panic!("{error}"),
+                    };
+                    assert_eq!(refused, naive.refused(&new), "case {case}");
+                    match refused {
+                        None => naive.add(&new),
+                        Some("no shares") => refusals[0] += 1,
+                        Some("elsewhere") => refusals[1] += 1,
+                        Some(_) => refusals[2] += 1,
                     }
                 }
                 4..6 => {
@@ -82,7 +99,7 @@ fn as_a_list_that_is_sorted_each_time() {
                     let executed = (now - start).min(random.below(12) as i64);
                     let ends = [EndState::Completed, EndState::Failed, EndState::Cancelled];
                     let end = ends[random.below(3) as usize];
-                    let code = 6 + random.below(2) as u8;
+                    let code = 6 + random.below(2) as u32;
                     let again = random.below(3) == 0;
                     if again {
                         queue.requeue(job, end, code, executed, now).unwrap();
@@ -98,13 +115,13 @@ fn as_a_list_that_is_sorted_each_time() {
                     }
                 }
             }
-            if random.below(20) == 0 {
-                queue.change(&tree, settings.clone()).unwrap();
+            if random.below(8) == 0 {
+                changes += usize::from(change(&mut random, &mut queue, &mut naive, machines));
             }
             for machine in machines {
                 let expected = naive.positions(machine, now);
                 let found = queue.positions_at(machine, now).unwrap();
-                assert_eq!(found, expected, "case {case}, {settings:?}");
+                assert_eq!(found, expected, "case {case}, {:?}", naive.settings);
                 match queue.next(machine, now).unwrap() {
                     Next::Job(job) => assert_eq!(Some(&job), expected.first()),
                     Next::Nothing(Nothing::NoneWaits) => assert!(expected.is_empty()),
@@ -116,9 +133,145 @@ fn as_a_list_that_is_sorted_each_time() {
                 let used = naive.used(row.id, now);
                 assert_eq!(standing.map(|standing| standing.used), used, "case {case}");
             }
+            if random.below(4) == 0 {
+                lists_itself(&mut queue, &naive, machines, now);
+            }
         }
     }
     assert!(chosen > 1_000, "{chosen}");
+    assert!(beyond > 2 && changes > 200, "{beyond}, {changes}");
+    assert!(refusals.iter().all(|count| *count > 20), "{refusals:?}");
+}
+
+/// An act of an administrator; returns true unless it was refused, as the naive model says.
+fn change(
+    random: &mut Random,
+    queue: &mut Queue,
+    naive: &mut Naive,
+    machines: [&'static str; 2],
+) -> bool {
+    let rows: Vec<u32> = naive.rows.keys().copied().collect();
+    let assoc = rows[random.below(rows.len() as u64) as usize];
+    let mut changed = naive.clone();
+    let done = match random.below(6) {
+        0 | 1 => {
+            let shares = match random.below(5) {
+                0 => Shares::Parent,
+                shares => Shares::Raw(shares as u32),
+            };
+            changed.rows.get_mut(&assoc).unwrap().shares = shares;
+            queue.set_shares(assoc, shares)
+        }
+        2 | 3 => {
+            let minutes = (random.below(3) > 0).then(|| random.below(4));
+            let rules = &mut changed.settings.accounts;
+            match rules.iter_mut().find(|rule| rule.0 == assoc) {
+                Some(rule) => rule.1.minutes = minutes,
+                None => rules.push((
+                    assoc,
+                    AccountRule {
+                        minutes,
+                        counted: None,
+                    },
+                )),
+            }
+            queue.set_minutes(assoc, minutes)
+        }
+        4 => {
+            let bound = &machines[..random.below(2) as usize];
+            changed.bindings.insert(assoc, bound.to_vec());
+            if bound.is_empty() {
+                changed.bindings.remove(&assoc);
+            }
+            queue.bind(assoc, bound)
+        }
+        _ => {
+            changed.default_limit = (random.below(2) == 0).then(|| 1 + random.below(9));
+            queue.set_default_limit(None, changed.default_limit)
+        }
+    };
+    match done {
+        Ok(()) => {
+            assert!(!changed.exceeds() && !changed.has_orphan());
+            changed.settle();
+            *naive = changed;
+            return true;
+        }
+        Err(QueueError::MinutesBeyond { .. }) => assert!(changed.exceeds()),
+        Err(QueueError::NoShares { .. }) => assert!(changed.has_orphan()),
+        Err(QueueError::AccountAside { .. }) => {
+            let mut rules = changed.settings.accounts.iter();
+            assert!(rules.any(|(assoc, _)| !changed.competitors().contains(assoc)));
+        }
+        Err(QueueError::NoMinutes { .. } | QueueError::Tree(_)) => {}
+        Err(error) => panic!("{error}"),
+    }
+    false
+}
+
+/// All jobs and all standings in one call each equal the answers to single questions.
+fn lists_itself(queue: &mut Queue, naive: &Naive, machines: [&'static str; 2], now: i64) {
+    let mut wanted = Vec::new();
+    for (number, machine) in machines.into_iter().enumerate() {
+        let here = naive.held().into_iter().filter(|job| job.0 == machine);
+        let mut running: Vec<_> = here.clone().filter_map(|job| Some((job.3?, job))).collect();
+        running.sort_unstable();
+        let running = running.into_iter().map(|(start, job)| (job, None, start));
+        let order = naive.positions(machine, now);
+        let waiting = order.iter().enumerate().map(|(place, id)| {
+            let job = here.clone().find(|job| job.1 == *id).unwrap();
+            (job, Some(place), 0)
+        });
+        let rows = running.chain(waiting);
+        wanted.extend(rows.map(|(job, place, since)| (number as u32, job.1, job.2, place, since)));
+    }
+    let held = queue.held(now).into_iter().map(|job| {
+        let since = job.place.map_or(job.since, |_| 0);
+        (job.machine, job.job, job.account, job.place, since)
+    });
+    assert_eq!(held.collect::<Vec<_>>(), wanted);
+    assert_eq!(queue.job_count(), wanted.len());
+    let standings = queue.standings(now);
+    let single = queue.tree().rows().to_vec().into_iter().filter_map(|row| {
+        let competes = naive.competitors().contains(&row.id);
+        Some((row.id, queue.standing(row.id, now).filter(|_| competes)?))
+    });
+    assert_eq!(standings, single.collect::<Vec<_>>());
+}
+
+/// By hand: two slots become one and three; a machine goes when it is empty, and its number with it.
+#[test]
+fn machines_change_and_go() {
+    let tree = Tree::from_rows([row(1, 0, 1), row(2, 1, 1)]).unwrap();
+    let mut queue = Queue::new(&tree, Settings::default(), 0).unwrap();
+    queue.add_machine("m", 2).unwrap();
+    queue.add_machine("n", 1).unwrap();
+    for id in 1..=4 {
+        queue.add(&job(id, 2, 10)).unwrap();
+    }
+    queue.start(1, 0).unwrap();
+    queue.start(2, 0).unwrap();
+    queue.set_slots("m", 1).unwrap();
+    queue.finish(1, EndState::Completed, 0, 5, 5).unwrap();
+    assert_eq!(queue.next("m", 5).unwrap(), Next::Nothing(Nothing::Busy));
+    queue.set_slots("m", 3).unwrap();
+    assert_eq!(queue.next("m", 5).unwrap(), Next::Job(3));
+    let in_use = queue.remove_machine("m").unwrap_err();
+    assert_eq!(
+        in_use.to_string(),
+        "machine \"m\" cannot be removed: 2 jobs wait for it, 1 jobs run there, \
+         0 reservations are not over"
+    );
+    queue.remove_machine("n").unwrap();
+    let gone = queue.next("n", 5).unwrap_err();
+    assert_eq!(gone.to_string(), "there is no machine \"n\"");
+    queue.add_machine("n", 7).unwrap();
+    for queue in [&queue, &Queue::restore(&queue.save()).unwrap()] {
+        let machines: Vec<_> = (queue.machine_states())
+            .map(|machine| (machine.number, machine.name, machine.slots))
+            .collect();
+        assert_eq!(machines, [(0, "m", 3), (2, "n", 7)]);
+    }
 }
 
 /// By hand: hubs A and B with 3 and 2 of 5 shares; groups of both hubs compete.
@@ -323,7 +476,11 @@ fn estimates_come_true() {
     for _ in 0..60 {
         let tree = random_tree(&mut random);
         let settings = random_settings(&mut random, &tree);
-        let mut queue = Queue::new(&tree, settings, 0).unwrap();
+        // Minutes of children may be too many.
+        let mut queue = match Queue::new(&tree, settings, 0) {
+            Err(QueueError::MinutesBeyond { .. }) => continue,
+            made => made.unwrap(),
+        };
         let machines = ["a", "b"];
         for (at, machine) in machines.iter().enumerate() {
             queue.add_machine(machine, 1 + at as u32).unwrap();
@@ -418,7 +575,8 @@ fn what_is_refused_says_why_and_changes_nothing() {
     );
     assert_eq!(
         refused(with(1, AccountRule::default())),
-        "account 1 has a rule of its own, but shares as its parent does"
+        "account 1 has a rule of its own, but shares as its parent does, or is a user where users \
+         do not compete"
     );
     let counted = Counted::Window(0);
     assert_eq!(

@@ -122,11 +122,12 @@ static void end(ft_queue *queue, int at, int64_t now)
     runs[at].job = IDLE;
     if (job % 25 == 24 && !requeued[job]) {
         requeued[job] = 1;
-        check(ft_queue_requeue(queue, (uint64_t)job, FT_END_NODE_FAIL, 0, length(job), now));
+        check(ft_queue_requeue(queue, (uint64_t)job, FT_END_NODE_FAIL, 0, length(job), now, NULL,
+                               0));
     } else if (job % 10 == 9) {
-        check(ft_queue_finish(queue, (uint64_t)job, FT_END_FAILED, 1, length(job), now));
+        check(ft_queue_finish(queue, (uint64_t)job, FT_END_FAILED, 1, length(job), now, NULL, 0));
     } else {
-        check(ft_queue_finish(queue, (uint64_t)job, FT_END_COMPLETED, 0, length(job), now));
+        check(ft_queue_finish(queue, (uint64_t)job, FT_END_COMPLETED, 0, length(job), now, NULL, 0));
     }
 }
 
@@ -258,7 +259,7 @@ static void start(ft_on_demand *queue, uint64_t job, int64_t now)
 static void finish(ft_on_demand *queue, uint64_t job, ft_end how, int64_t secs, int64_t now)
 {
     check(ft_on_demand_finish(queue, job, how, how == FT_END_FAILED, secs * SECOND,
-                              START + now * SECOND));
+                              START + now * SECOND, NULL, 0));
 }
 
 /* Project N has reserved the annealer for half an hour; project X uses it on demand. */

@@ -72,6 +72,22 @@ enum Line {
         account: u8,
     },
     Bill,
+    Shares {
+        account: u8,
+        shares: Option<u8>,
+    },
+    Minutes {
+        account: u8,
+        minutes: Option<u16>,
+    },
+    Price {
+        machine: u8,
+        price: u32,
+    },
+    Limit {
+        machine: u8,
+        limit: Option<u8>,
+    },
     Raw(String),
 }
 
@@ -186,6 +202,37 @@ fn line(on_demand: bool, time: u64, line: &Line) -> String {
             format!("\"standing\", \"account\": \"{}\"", account(*who))
         }
         Line::Bill => "\"bill\"".to_owned(),
+        Line::Shares {
+            account: who,
+            shares,
+        } => {
+            let shares = shares.map_or("\"parent\"".to_owned(), |shares| shares.to_string());
+            format!(
+                "\"shares\", \"account\": \"{}\", \"shares\": {shares}",
+                account(*who)
+            )
+        }
+        Line::Minutes {
+            account: who,
+            minutes,
+        } => {
+            let minutes = minutes.map_or("null".to_owned(), |minutes| minutes.to_string());
+            format!(
+                "\"minutes\", \"account\": \"{}\", \"minutes\": {minutes}",
+                account(*who)
+            )
+        }
+        Line::Price { machine: at, price } => format!(
+            "\"price\", \"machine\": \"{}\", \"execution_microsecond\": {price}",
+            machine(*at)
+        ),
+        Line::Limit { machine: at, limit } => {
+            let limit = limit.map_or("null".to_owned(), |limit| limit.to_string());
+            format!(
+                "\"limit\", \"machine\": \"{}\", \"limit\": {limit}",
+                machine(*at)
+            )
+        }
         Line::Raw(text) => return text.replace('\n', " "),
     };
     let of_day = time / 1_000_000 - DAY;

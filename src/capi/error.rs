@@ -113,6 +113,10 @@ pub enum Status {
     FT_ERR_BUSY = -127,
     /// A machine in maintenance.
     FT_ERR_PAUSED = -128,
+    /// A machine that the account is not bound to: ft_last_error() names those that it is bound to.
+    FT_ERR_ELSEWHERE = -129,
+    /// A machine that still has jobs or reservations.
+    FT_ERR_IN_USE = -130,
 
     /// No room for another waiting job: ft_last_error() names the limit, its size, how full it is.
     FT_ERR_FULL = -140,
@@ -130,7 +134,7 @@ use Status::*;
 
 impl Status {
     /// All of them, for ft_status_str().
-    const ALL: [Status; 47] = [
+    const ALL: [Status; 49] = [
         FT_OK,
         FT_ERR_NULL,
         FT_ERR_LENGTH,
@@ -173,6 +177,8 @@ impl Status {
         FT_ERR_NO_SHARES,
         FT_ERR_BUSY,
         FT_ERR_PAUSED,
+        FT_ERR_ELSEWHERE,
+        FT_ERR_IN_USE,
         FT_ERR_FULL,
         FT_ERR_NOT_ON_DEMAND,
         FT_ERR_UNKNOWN_RESERVATION,
@@ -224,6 +230,8 @@ impl Status {
             FT_ERR_NO_SHARES => c"nobody's shares stand for the association",
             FT_ERR_BUSY => c"the machine runs all that it can",
             FT_ERR_PAUSED => c"the machine is paused",
+            FT_ERR_ELSEWHERE => c"the account is not bound to the machine",
+            FT_ERR_IN_USE => c"the machine still has jobs or reservations",
             FT_ERR_FULL => c"a limit leaves no room for another waiting job",
             FT_ERR_NOT_ON_DEMAND => c"the job is one of a reservation",
             FT_ERR_UNKNOWN_RESERVATION => c"no reservation has this id",

@@ -5,11 +5,12 @@ use std::ffi::c_char;
 use std::mem::size_of;
 
 use crate::config::ValueError;
-use crate::engine::MachineError;
+use crate::engine::{Finished, MachineError};
 use crate::usage::{EndState, Outcomes};
 
 use super::error::{Failure, Status};
 use super::handle::{self, Handle};
+use super::held_jobs::{FinishedRow, finished_out};
 use super::out_list::OutList;
 use super::view::{self, Out, Plain};
 
@@ -23,6 +24,8 @@ impl From<MachineError> for Failure {
             MachineError::NotWaiting { .. } => (Status::FT_ERR_NOT_WAITING, "job"),
             MachineError::NotRunning { .. } => (Status::FT_ERR_NOT_RUNNING, "job"),
             MachineError::Paused { .. } => (Status::FT_ERR_PAUSED, "job"),
+            MachineError::Elsewhere { .. } => (Status::FT_ERR_ELSEWHERE, "machine"),
+            MachineError::InUse { .. } => (Status::FT_ERR_IN_USE, "machine"),
             MachineError::RanTooLong { .. } => (Status::FT_ERR_TIME, "executed_micros"),
             MachineError::Damaged { .. } => (Status::FT_ERR_STATE_DAMAGED, "bytes"),
             MachineError::Version { .. } => (Status::FT_ERR_STATE_VERSION, "bytes"),
@@ -81,8 +84,8 @@ pub enum End {
     FT_END_REQUEUED = 1024,
 }
 
-/// The end and the exit code that a caller gave, checked.
-pub(super) fn ended(end: u32, exit_code: u32) -> Result<(EndState, u8), Failure> {
+/// The end that a caller gave, checked.
+pub(super) fn ended(end: u32) -> Result<EndState, Failure> {
     const ENDS: [(End, EndState); 10] = [
         (End::FT_END_COMPLETED, EndState::Completed),
         (End::FT_END_CANCELLED, EndState::Cancelled),
@@ -96,15 +99,10 @@ pub(super) fn ended(end: u32, exit_code: u32) -> Result<(EndState, u8), Failure>
         (End::FT_END_REQUEUED, EndState::Requeued),
     ];
     let state = ENDS.into_iter().find(|(each, _)| *each as u32 == end);
-    let Some((_, state)) = state else {
+    state.map(|(_, state)| state).ok_or_else(|| {
         let why = format!("end {end} is none of enum ft_end");
-        return Err(Failure::new(Status::FT_ERR_ENUM, why));
-    };
-    let code = u8::try_from(exit_code).map_err(|_| {
-        let why = format!("exit_code is {exit_code}, but must be within 0..255");
-        Failure::new(Status::FT_ERR_RANGE, why)
-    })?;
-    Ok((state, code))
+        Failure::new(Status::FT_ERR_ENUM, why)
+    })
 }
 
 /// Where the expected run time of a job comes from.
@@ -139,18 +137,54 @@ pub struct EstimateRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for EstimateRow {}
 
-/// Ends of runs in words; NULL: all.
+/// Ends of runs in words; NULL: `default`.
 ///
 /// # Safety
 /// As for [`view::string`], or NULL.
-pub(super) unsafe fn outcomes(text: *const c_char, argument: &str) -> Result<Outcomes, Failure> {
+pub(super) unsafe fn outcomes(
+    text: *const c_char,
+    default: Outcomes,
+    argument: &str,
+) -> Result<Outcomes, Failure> {
     if text.is_null() {
-        return Ok(Outcomes::all());
+        return Ok(default);
     }
     // SAFETY: as promised by the caller of this function.
     let text = unsafe { view::string(text, argument)? };
     text.parse()
         .map_err(|error: ValueError| error.of(argument).into())
+}
+
+/// Names of machines; (NULL, 0): none.
+///
+/// # Safety
+/// As for [`view::slice`], and each as for [`view::string`].
+pub(super) unsafe fn names<'a>(
+    names: *const *const c_char,
+    len: usize,
+    argument: &str,
+) -> Result<Vec<&'a str>, Failure> {
+    // SAFETY: as promised by the caller of this function.
+    let names = unsafe { view::slice(names, len, argument)? };
+    let name = |(at, name): (usize, &*const c_char)| {
+        // SAFETY: as promised by the caller of this function.
+        unsafe { view::string(*name, &format!("{argument}[{at}]")) }
+    };
+    names.iter().enumerate().map(name).collect()
+}
+
+/// The name of a machine; NULL: all machines.
+///
+/// # Safety
+/// As for [`view::string`], or NULL.
+pub(super) unsafe fn machine_or_all<'a>(
+    machine: *const c_char,
+) -> Result<Option<&'a str>, Failure> {
+    match machine.is_null() {
+        true => Ok(None),
+        // SAFETY: as promised by the caller of this function.
+        false => unsafe { view::string(machine, "machine").map(Some) },
+    }
 }
 
 pub(super) fn flag(value: u32, argument: &str) -> Result<bool, Failure> {
@@ -179,10 +213,10 @@ pub(super) trait MachineQueue: Sized {
     fn finish(
         &mut self,
         job: u64,
-        end: (EndState, u8),
+        end: (EndState, u32),
         executed: i64,
         now: i64,
-    ) -> Result<(), Self::Error>;
+    ) -> Result<Finished, Self::Error>;
 
     /// Begins or ends maintenance.
     fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), Self::Error>;
@@ -244,22 +278,30 @@ pub(super) unsafe fn start<H: Handle<Model: MachineQueue>>(
     started.map_err(Into::into)
 }
 
-/// A run has ended. `end`: one of [`End`], and the exit code.
+/// A run has ended. `end`: one of [`End`], and the exit code. Out: its bill, and the size of the row;
+/// (NULL, 0): not wanted.
 ///
 /// # Safety
-/// `queue` is as for [`handle::exclusive`].
+/// `queue` is as for [`handle::exclusive`]; the memory is writable.
 pub(super) unsafe fn finish<H: Handle<Model: MachineQueue>>(
     queue: *mut H,
     job: u64,
     (end, exit_code): (u32, u32),
     executed: i64,
     now: i64,
+    (finished, row_size): (*mut FinishedRow, usize),
 ) -> Result<(), Failure> {
     // SAFETY: as promised by the caller of this function.
     let mut handle = unsafe { handle::exclusive(queue, "queue")? };
-    let end = ended(end, exit_code)?;
+    let end = (ended(end)?, exit_code);
+    let out = finished_out(finished, row_size)?;
     let finished = handle.edit(|queue| queue.finish(job, end, executed, now));
-    finished.map_err(Into::into)
+    let finished = finished.map_err(Into::into)?;
+    if let Some(out) = out {
+        // SAFETY: as promised by the caller of this function.
+        unsafe { out.write([finished.into()]) };
+    }
+    Ok(())
 }
 
 /// Begins or ends maintenance.

@@ -3,6 +3,7 @@
 
 use std::ffi::c_char;
 
+use crate::engine::Finished;
 use crate::engine::on_demand::{Estimate, Next, OnDemand, OnDemandError, Prices};
 use crate::usage::EndState;
 
@@ -19,10 +20,11 @@ use super::view::{self, Out};
 ///
 /// A job that the owner of a reservation submits to its machine while it runs is a job of the
 /// reservation. Every other job is on-demand, and stays so. Jobs of the running reservation go
-/// first; where one waits and an on-demand job runs, ft_on_demand_next() says to halt that one: it
-/// goes back to the very place that it had, costs nothing and starts again. When a reservation
-/// ends, jobs of it that still wait become on-demand jobs of that moment, within the limits; one
-/// that runs goes on.
+/// first, also side by side where their parts of the machine are disjoint, and past one that waits
+/// for parts that they do not use; where one waits and an on-demand job runs, ft_on_demand_next()
+/// says to halt that one: it goes back to the very place that it had, costs nothing and starts
+/// again. When a reservation ends, jobs of it that still wait become on-demand jobs of that
+/// moment, within the limits; one that runs goes on.
 ///
 /// Times are MICROseconds since 1970 and their names end with _micros. An earlier moment than the
 /// latest one that the queue was told counts as the latest. A call that fails leaves the queue as
@@ -52,6 +54,7 @@ impl From<OnDemandError> for Failure {
             }
             OnDemandError::Length { .. } => (Status::FT_ERR_RANGE, "end_micros"),
             OnDemandError::Past { .. } => (Status::FT_ERR_TIME, "start_micros"),
+            OnDemandError::Over { .. } => (Status::FT_ERR_TIME, "end_micros"),
             OnDemandError::Overlap { .. } => (Status::FT_ERR_OVERLAP, "reservation"),
             OnDemandError::Begun { .. } => (Status::FT_ERR_TIME, "reservation"),
             OnDemandError::Machine(error) => return error.into(),
@@ -80,10 +83,10 @@ impl MachineQueue for OnDemand {
     fn finish(
         &mut self,
         job: u64,
-        (end, code): (EndState, u8),
+        (end, code): (EndState, u32),
         executed: i64,
         now: i64,
-    ) -> Result<(), OnDemandError> {
+    ) -> Result<Finished, OnDemandError> {
         OnDemand::finish(self, job, end, code, executed, now)
     }
 
@@ -119,7 +122,7 @@ impl MachineQueue for OnDemand {
 }
 
 /// A limit, or none.
-fn limit(limit: u32) -> Option<u32> {
+pub(super) fn limit(limit: u32) -> Option<u32> {
     (limit != FT_UNLIMITED).then_some(limit)
 }
 
@@ -137,7 +140,7 @@ pub(super) fn account(id: u32, argument: &str) -> Result<u32, Failure> {
 /// Makes an on-demand queue without machines.
 ///
 /// `billed`: which ends of on-demand runs are billed, in the words of enum ft_end without
-/// FT_END_: "COMPLETED,TIMEOUT". NULL: all of them.
+/// FT_END_: "COMPLETED,TIMEOUT"; "ALL": all of them. NULL: "COMPLETED".
 /// `now_micros`: now, in microseconds since 1970.
 /// `queue`: receives the queue, which is yours to free.
 ///
@@ -152,7 +155,7 @@ pub unsafe extern "C" fn ft_on_demand_new(
 ) -> i32 {
     guard::status("ft_on_demand_new", || {
         // SAFETY: the caller passes NULL or a terminated string.
-        let billed = unsafe { outcomes(billed, "billed")? };
+        let billed = unsafe { outcomes(billed, OnDemand::default_billed(), "billed")? };
         let out = Out::new(queue, "queue")?;
         // SAFETY: the caller passes a writable pointer.
         unsafe { out.write(handle::new(OnDemand::new(billed, now_micros))) };
@@ -171,7 +174,8 @@ pub unsafe extern "C" fn ft_on_demand_free(queue: *mut OnDemandHandle) {
     });
 }
 
-/// Adds a machine. Its number is how many were there before: 0 for the first one.
+/// Adds a machine. Its number is how many were added before, also those that were removed: 0 for
+/// the first one.
 ///
 /// `machine`: its name.
 /// `limit`: how many on-demand jobs may wait for it; FT_UNLIMITED: any number.
@@ -256,9 +260,10 @@ pub unsafe extern "C" fn ft_on_demand_limit_account(
 /// `reservation`: an id of your choice, unique among those that are not over.
 /// `start_micros`: not before now. `end_micros`: whole seconds later, at least 1.
 ///
-/// Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_DUPLICATE_RESERVATION, FT_ERR_OVERLAP, FT_ERR_TIME (it
-/// would start in the past), FT_ERR_RANGE (its length, or FT_NONE as an account), FT_ERR_UTF8,
-/// FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_ELSEWHERE (the account is bound to other machines),
+/// FT_ERR_DUPLICATE_RESERVATION, FT_ERR_OVERLAP, FT_ERR_TIME (it would start in the past),
+/// FT_ERR_RANGE (its length, or FT_NONE as an account), FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
+/// FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per queue.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -306,7 +311,8 @@ pub unsafe extern "C" fn ft_on_demand_cancel_reservation(
     })
 }
 
-/// Lets time pass: reservations end. Every other call with a moment does so first, unless it fails.
+/// Lets time pass: reservations end. Every other call with a moment does so first, unless it
+/// fails.
 ///
 /// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per queue.

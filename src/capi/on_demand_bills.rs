@@ -1,12 +1,11 @@
 //! Bills of an `ft_on_demand`.
 
-use crate::engine::on_demand::{Bill, OnDemand};
+use crate::engine::on_demand::Bill;
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
 use super::on_demand::OnDemandHandle;
-use super::on_demand_jobs::machine_number;
 use super::out_list::OutList;
 use super::view::Plain;
 
@@ -22,7 +21,7 @@ pub struct BillRow {
     pub executed_micros: u64,
     /// Seconds that it had reserved, whatever ran.
     pub reserved_secs: u64,
-    /// Both at the prices of the machine: the lower 64 bits.
+    /// Both at the prices under which they ran: the lower 64 bits.
     pub amount: u64,
     /// The upper 64 bits of the amount: 0 but for enormous ones.
     pub amount_high: u64,
@@ -32,21 +31,20 @@ pub struct BillRow {
 unsafe impl Plain for BillRow {}
 
 impl BillRow {
-    fn new(queue: &OnDemand, account: u32, machine: &str, bill: &Bill) -> Result<Self, Failure> {
+    fn new(account: u32, machine: u32, bill: &Bill) -> Result<Self, Failure> {
         let fits = |count: u128, what: &str| {
             u64::try_from(count).map_err(|_| {
-                let why = format!("account {account}, machine {machine:?}: {count} {what}");
+                let why = format!("account {account}, machine {machine}: {count} {what}");
                 Failure::new(Status::FT_ERR_RANGE, format!("bills: {why}"))
             })
         };
         if bill.amount == u128::MAX {
-            let why =
-                format!("account {account}, machine {machine:?}: the amount is 2^128 or more");
+            let why = format!("account {account}, machine {machine}: the amount is 2^128 or more");
             return Err(Failure::new(Status::FT_ERR_RANGE, format!("bills: {why}")));
         }
         Ok(BillRow {
             account,
-            machine: machine_number(queue, machine),
+            machine,
             executed_micros: fits(bill.executed, "microseconds")?,
             reserved_secs: fits(bill.reserved_secs, "seconds")?,
             amount: bill.amount as u64,
@@ -59,8 +57,9 @@ impl BillRow {
 ///
 /// On-demand runs are billed by the microsecond of their execution, reservations by the second of
 /// their length when they end. Time spent waiting, halted runs, runs that did not end well, and
-/// jobs of reservations cost nothing. Prices are those of now. What has ended is known up to the
-/// latest moment that the queue was told: see ft_on_demand_advance().
+/// jobs of reservations cost nothing. Prices are those that the machine had when a run started or
+/// a reservation began. The queue knows the ends up to the latest moment of a call: see
+/// ft_on_demand_advance().
 ///
 /// `bills`: receives one row per account and machine, by account, then by number of the machine.
 /// `bills_len`: how many fit; (NULL, 0) to learn the number first. `row_size`: sizeof(ft_bill).
@@ -85,11 +84,10 @@ pub unsafe extern "C" fn ft_on_demand_bills(
         // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(queue, "queue")? };
         let out = OutList::new(bills, bills_len, row_size, found, "bills")?;
-        let owed = model.bills(from_micros..to_micros);
-        let rows = owed.iter();
-        let rows = rows.map(|((account, name), bill)| BillRow::new(model, *account, name, bill));
-        let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
-        rows.sort_unstable_by_key(|row| (row.account, row.machine));
+        let owed = model.bills_by_number(from_micros..to_micros);
+        let row =
+            |((account, machine), bill): (&(u32, u32), _)| BillRow::new(*account, *machine, bill);
+        let rows = owed.iter().map(row).collect::<Result<Vec<_>, _>>()?;
         // SAFETY: the caller passes writable memory.
         unsafe { out.write(&rows) }
     })

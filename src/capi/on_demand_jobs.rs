@@ -7,6 +7,7 @@ use crate::engine::on_demand::{Limit, NewJob, OnDemand, OnDemandError};
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
+use super::held_jobs::FinishedRow;
 use super::machine_queue::{self, EstimateRow};
 use super::on_demand::{OnDemandHandle, account};
 use super::out_list::OutList;
@@ -32,7 +33,8 @@ pub struct OnDemandJobRow {
     pub parts: *const u32,
     /// How many there are.
     pub parts_len: usize,
-    /// How long it is expected to run, or may at most: for estimates.
+    /// How long it is expected to run, or may at most: for estimates. 0: the default
+    /// (ft_on_demand_set_default_limit); without one no time.
     pub expected_micros: u64,
 }
 
@@ -87,10 +89,9 @@ pub struct RefusedRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for RefusedRow {}
 
-/// The number of a machine that exists.
-pub(super) fn machine_number(queue: &OnDemand, name: &str) -> u32 {
-    let found = queue.machines().position(|other| other == name);
-    found.map_or(FT_NONE, |at| at as u32)
+/// The number of a machine that exists, or was removed.
+fn machine_number(queue: &OnDemand, name: &str) -> u32 {
+    queue.number_of(name).unwrap_or(FT_NONE)
 }
 
 impl RefusedRow {
@@ -124,9 +125,10 @@ impl RefusedRow {
 /// `job`: the job; a copy is kept.
 /// `submitted`: receives which of the two it is. `row_size`: sizeof(ft_submitted).
 ///
-/// Errors: FT_ERR_FULL, FT_ERR_UNKNOWN_MACHINE, FT_ERR_DUPLICATE_JOB, FT_ERR_RANGE (FT_NONE as an
-/// account, reserved is not zero), FT_ERR_STRUCT_SIZE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
-/// FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Errors: FT_ERR_FULL, FT_ERR_UNKNOWN_MACHINE, FT_ERR_DUPLICATE_JOB, FT_ERR_ELSEWHERE (the
+/// account is bound to other machines), FT_ERR_RANGE (FT_NONE as an account, reserved is not
+/// zero), FT_ERR_STRUCT_SIZE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN,
+/// FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per queue.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -242,12 +244,14 @@ pub unsafe extern "C" fn ft_on_demand_halted(
 
 /// A run has ended, and its job is gone. It is billed if the job is on-demand and such ends are.
 ///
-/// `end`: one of enum ft_end. `exit_code`: 0..255; matters to FT_END_FAILED only.
+/// `end`: one of enum ft_end. `exit_code`: any; matters to FT_END_FAILED only.
 /// `executed_micros`: how long it was on the machine; from 0 up to what has passed since its
 /// start.
+/// `finished`: receives the bill of the run. `row_size`: sizeof(ft_finished). (NULL, 0): not
+/// wanted.
 ///
 /// Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING, FT_ERR_TIME (it cannot have run for so long),
-/// FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// FT_ERR_ENUM, FT_ERR_STRUCT_SIZE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per queue.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -258,10 +262,21 @@ pub unsafe extern "C" fn ft_on_demand_finish(
     exit_code: u32,
     executed_micros: i64,
     now_micros: i64,
+    finished: *mut FinishedRow,
+    row_size: usize,
 ) -> i32 {
     guard::status("ft_on_demand_finish", || {
-        // SAFETY: the caller passes a live handle that no other thread uses.
-        unsafe { machine_queue::finish(queue, job, (end, exit_code), executed_micros, now_micros) }
+        // SAFETY: the caller passes a live handle that no other thread uses, and NULL or a writable row.
+        unsafe {
+            machine_queue::finish(
+                queue,
+                job,
+                (end, exit_code),
+                executed_micros,
+                now_micros,
+                (finished, row_size),
+            )
+        }
     })
 }
 
@@ -349,7 +364,8 @@ pub unsafe extern "C" fn ft_on_demand_estimate(
 /// Tells which jobs are gone, as they still waited when their reservation ended and the limits
 /// left no room for them. Each is told once: it stays to be told while the array is too short.
 ///
-/// `refused`: receives one row per job. `refused_len`: how many fit; (NULL, 0) to learn the number.
+/// `refused`: receives one row per job. `refused_len`: how many fit; (NULL, 0) to learn the
+/// number.
 /// `row_size`: sizeof(ft_refused).
 /// `found`: receives how many there are, also with FT_ERR_BUFFER.
 ///

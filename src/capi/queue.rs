@@ -3,16 +3,17 @@
 use std::ffi::c_char;
 
 use crate::config::MOST_MINUTES;
+use crate::engine::Finished;
 use crate::engine::queue::{
     AccountRule, Choice, Counted, Estimate, Next, Nothing, Proxy, Queue, QueueError, Settings,
 };
 use crate::order::Level;
-use crate::usage::EndState;
+use crate::usage::{EndState, Outcomes};
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle::{self, Handle};
-use super::machine_queue::{self, EstimateRow, MachineQueue, NextKind, ProxyKind, outcomes};
+use super::machine_queue::{self, EstimateRow, MachineQueue, NextKind, ProxyKind, flag, outcomes};
 use super::tree::TreeHandle;
 use super::view::{self, Out, Plain};
 
@@ -23,9 +24,14 @@ use super::view::{self, Out, Plain};
 /// the lowest of them, and so on; the oldest job of the leaf that remains is next. You report what
 /// happens (ft_queue_start, ft_queue_finish, ft_queue_cancel, ft_queue_requeue), and use follows.
 ///
+/// Equal ratios tie, among groups as among leaves: then the one goes first of which the job that
+/// would be next is the oldest, by submit time, then by id. Within a leaf nice comes before both.
+/// Entitled to nothing are associations with 0 shares or 0 minutes, or below such ones: they come
+/// after all others, among themselves first those that used nothing, and then the oldest job.
+///
 /// Times are MICROseconds since 1970 here and their names end with _micros. Time does not run
 /// backwards: an earlier moment than the latest one that the queue was told counts as the latest.
-/// All numbers are whole, so nothing drifts, and equal ratios tie: then the oldest job goes first.
+/// All numbers are whole, so nothing drifts.
 /// A call that fails leaves the queue as it was: no time passes.
 /// Made by ft_queue_new(), ft_queue_restore(); freed by ft_queue_free().
 pub struct QueueHandle {
@@ -47,6 +53,7 @@ impl From<QueueError> for Failure {
             QueueError::AccountAside { .. } | QueueError::NoMinutes { .. } => {
                 (Status::FT_ERR_CONFIG, "settings.accounts")
             }
+            QueueError::MinutesBeyond { .. } => (Status::FT_ERR_CONFIG, "minutes"),
             QueueError::UnknownAssoc { .. } => (Status::FT_ERR_UNKNOWN_ID, "job"),
             QueueError::NoShares { .. } => (Status::FT_ERR_NO_SHARES, "job"),
             QueueError::NoLength { .. } => (Status::FT_ERR_RANGE, "job"),
@@ -78,11 +85,11 @@ impl MachineQueue for Queue {
     fn finish(
         &mut self,
         job: u64,
-        (end, code): (EndState, u8),
+        (end, code): (EndState, u32),
         executed: i64,
         now: i64,
-    ) -> Result<(), QueueError> {
-        Queue::finish(self, job, end, code, executed, now).map(drop)
+    ) -> Result<Finished, QueueError> {
+        Queue::finish(self, job, end, code, executed, now)
     }
 
     fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), QueueError> {
@@ -162,6 +169,8 @@ pub struct QueueAccountRow {
     /// 1: it has minutes instead of shares; 0: it has not.
     pub has_minutes: u32,
     /// Minutes of one unit that it is entitled to, 0..1000000000000; 0 without has_minutes.
+    /// Children with minutes may have no more together than their parent, where both count the
+    /// same use; children without minutes divide by their shares what is left.
     pub minutes: u64,
     /// How its use and that of all below it counts: one of enum ft_counting. With
     /// FT_COUNTING_SINCE it must have minutes, or an account above that has them and counts alike,
@@ -189,8 +198,9 @@ pub struct QueueSettingsRow {
     pub choice: u32,
     /// How use counts: FT_COUNTING_WINDOW or FT_COUNTING_SINCE.
     pub counting: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 1: users compete with each other by their shares. 0: the jobs of all users of an account
+    /// are one line, first in, first out; only users directly below the root compete.
+    pub users_compete: u32,
     /// The length or the moment.
     pub counting_micros: i64,
     /// Units that all machines together can give out at a time, from 1 up. Only where minutes and
@@ -221,7 +231,6 @@ unsafe fn read_settings(settings: *const QueueSettingsRow) -> Result<Settings, F
     }
     // SAFETY: as promised by the caller of this function.
     let row = unsafe { view::options(settings, "settings")? };
-    check_reserved(row.reserved, "settings")?;
     let counted = counted(row.counting, row.counting_micros, "settings")?;
     let counted = counted.ok_or_else(|| {
         let why = "settings: counting must be FT_COUNTING_WINDOW or FT_COUNTING_SINCE";
@@ -252,9 +261,10 @@ unsafe fn read_settings(settings: *const QueueSettingsRow) -> Result<Settings, F
         },
         counted,
         // SAFETY: as promised by the caller of this function.
-        outcomes: unsafe { outcomes(row.outcomes, "settings.outcomes")? },
+        outcomes: unsafe { outcomes(row.outcomes, Outcomes::all(), "settings.outcomes")? },
         capacity: row.capacity,
         accounts,
+        users_compete: flag(row.users_compete, "settings.users_compete")?,
     })
 }
 
@@ -293,24 +303,32 @@ fn counted(kind: u32, micros: i64, argument: &str) -> Result<Option<Counted>, Fa
 fn account_rule((number, row): (usize, &QueueAccountRow)) -> Result<(u32, AccountRule), Failure> {
     let argument = format!("settings.accounts[{number}]");
     check_reserved(row.reserved, &argument)?;
-    let minutes = match row.has_minutes {
-        0 if row.minutes == 0 => None,
-        1 if row.minutes <= MOST_MINUTES => Some(row.minutes),
+    let minutes = given_minutes(row.has_minutes, row.minutes, &argument)?;
+    let counted = counted(row.counting, row.counting_micros, &argument)?;
+    Ok((row.id, AccountRule { minutes, counted }))
+}
+
+/// Minutes, if there are any.
+pub(super) fn given_minutes(
+    has_minutes: u32,
+    minutes: u64,
+    argument: &str,
+) -> Result<Option<u64>, Failure> {
+    match has_minutes {
+        0 if minutes == 0 => Ok(None),
+        1 if minutes <= MOST_MINUTES => Ok(Some(minutes)),
         0 | 1 => {
-            let (has, minutes) = (row.has_minutes, row.minutes);
             let why = format!(
-                "{argument}: {minutes} minutes with has_minutes {has}: with 1 there may be \
+                "{argument}: {minutes} minutes with has_minutes {has_minutes}: with 1 there may be \
                  0..{MOST_MINUTES}, with 0 none"
             );
-            return Err(Failure::new(Status::FT_ERR_RANGE, why));
+            Err(Failure::new(Status::FT_ERR_RANGE, why))
         }
         other => {
             let why = format!("{argument}: has_minutes is {other}, but must be 0 or 1");
-            return Err(Failure::new(Status::FT_ERR_ENUM, why));
+            Err(Failure::new(Status::FT_ERR_ENUM, why))
         }
-    };
-    let counted = counted(row.counting, row.counting_micros, &argument)?;
-    Ok((row.id, AccountRule { minutes, counted }))
+    }
 }
 
 /// Makes a queue without machines or jobs, nothing used.
@@ -318,7 +336,7 @@ fn account_rule((number, row): (usize, &QueueAccountRow)) -> Result<(u32, Accoun
 /// `tree`: who shares with whom. Its shares are taken over; its usage and factors are not, and the
 /// tree may be freed afterwards.
 /// `settings`: what the queue goes by. NULL: all leaves compete, interleaved, by what was used in
-/// the last 28 days; all ends count; one unit of capacity.
+/// the last 28 days; all ends count; one unit of capacity; users do not compete.
 /// `now_micros`: now, in microseconds since 1970.
 /// `queue`: receives the queue, which is yours to free.
 ///
@@ -391,7 +409,18 @@ pub unsafe extern "C" fn ft_queue_change(
     })
 }
 
-/// Adds a machine. Use counts over all machines.
+/// An error of a call with slots.
+pub(super) fn slots_failure(error: QueueError) -> Failure {
+    match error {
+        QueueError::Setting { .. } => {
+            Failure::new(Status::FT_ERR_CONFIG, format!("slots: {error}"))
+        }
+        other => other.into(),
+    }
+}
+
+/// Adds a machine. Use counts over all machines. Its number is how many were added before, also
+/// those that were removed.
 ///
 /// `machine`: its name. `slots`: jobs that it runs at a time, from 1 up.
 ///
@@ -415,12 +444,7 @@ pub unsafe extern "C" fn ft_queue_add_machine(
         };
         handle
             .edit(|queue| queue.add_machine(machine, slots))
-            .map_err(|error| match error {
-                QueueError::Setting { .. } => {
-                    Failure::new(Status::FT_ERR_CONFIG, format!("slots: {error}"))
-                }
-                other => other.into(),
-            })
+            .map_err(slots_failure)
     })
 }
 

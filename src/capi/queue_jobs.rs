@@ -7,6 +7,7 @@ use crate::engine::queue::NewJob;
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
+use super::held_jobs::{FinishedRow, finished_out};
 use super::machine_queue::{self, ended};
 use super::queue::QueueHandle;
 use super::view::{self, Plain};
@@ -31,8 +32,8 @@ pub struct QueueJobRow {
     pub nice: i64,
     /// How long it is expected to run; 0: unknown.
     pub expected_micros: u64,
-    /// How long it may run at most, which is used if the expected time is unknown;
-    /// 0: no limit. One of the two must be there.
+    /// How long it may run at most, which is used if the expected time is unknown; 0: no limit.
+    /// One of the two must be there, or a default: ft_queue_set_default_limit().
     pub limit_micros: u64,
 }
 
@@ -44,8 +45,9 @@ unsafe impl Plain for QueueJobRow {}
 /// `job`: the job; a copy is kept.
 ///
 /// Errors: FT_ERR_DUPLICATE_JOB, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UNKNOWN_ID, FT_ERR_NO_SHARES,
-/// FT_ERR_RANGE (no rate, or neither an expected nor a maximum time); FT_ERR_STRUCT_SIZE,
-/// FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_LENGTH, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// FT_ERR_ELSEWHERE (its account is bound to other machines), FT_ERR_RANGE (no rate, or neither an
+/// expected nor a maximum time); FT_ERR_STRUCT_SIZE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
+/// FT_ERR_LENGTH, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per queue.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -127,12 +129,14 @@ pub unsafe extern "C" fn ft_queue_start(queue: *mut QueueHandle, job: u64, now_m
 /// A run has ended, and its job is gone. What it executed counts where such ends count, and
 /// otherwise nothing of it does.
 ///
-/// `end`: one of enum ft_end. `exit_code`: 0..255; matters to FT_END_FAILED only.
+/// `end`: one of enum ft_end. `exit_code`: any; matters to FT_END_FAILED only.
 /// `executed_micros`: how long it was on the machine, from its start on; from 0 up to what has
 /// passed since.
+/// `finished`: receives the bill of the run; what it cost is 0. `row_size`: sizeof(ft_finished).
+/// (NULL, 0): not wanted.
 ///
 /// Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING, FT_ERR_TIME (it cannot have run for so long),
-/// FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// FT_ERR_ENUM, FT_ERR_STRUCT_SIZE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per queue.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -143,10 +147,21 @@ pub unsafe extern "C" fn ft_queue_finish(
     exit_code: u32,
     executed_micros: i64,
     now_micros: i64,
+    finished: *mut FinishedRow,
+    row_size: usize,
 ) -> i32 {
     guard::status("ft_queue_finish", || {
-        // SAFETY: the caller passes a live handle that no other thread uses.
-        unsafe { machine_queue::finish(queue, job, (end, exit_code), executed_micros, now_micros) }
+        // SAFETY: the caller passes a live handle that no other thread uses, and NULL or a writable row.
+        unsafe {
+            machine_queue::finish(
+                queue,
+                job,
+                (end, exit_code),
+                executed_micros,
+                now_micros,
+                (finished, row_size),
+            )
+        }
     })
 }
 
@@ -163,12 +178,20 @@ pub unsafe extern "C" fn ft_queue_requeue(
     exit_code: u32,
     executed_micros: i64,
     now_micros: i64,
+    finished: *mut FinishedRow,
+    row_size: usize,
 ) -> i32 {
     guard::status("ft_queue_requeue", || {
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
-        let (end, code) = ended(end, exit_code)?;
-        handle.edit(|queue| queue.requeue(job, end, code, executed_micros, now_micros))?;
+        let end = ended(end)?;
+        let out = finished_out(finished, row_size)?;
+        let told =
+            handle.edit(|queue| queue.requeue(job, end, exit_code, executed_micros, now_micros))?;
+        if let Some(out) = out {
+            // SAFETY: the caller passes a writable row.
+            unsafe { out.write([told.into()]) };
+        }
         Ok(())
     })
 }

@@ -131,10 +131,11 @@ pub unsafe extern "C" fn ft_queue_positions(
 
 /// Foretells when the jobs that wait for a machine will start, in this order.
 ///
-/// All machines run on, each job for its expected time, or for its maximum if that is unknown,
-/// and nothing comes; the row says which of the two was used. A job that has run longer than that
+/// All machines run on, each job for its expected time, or for its maximum if that is unknown, and
+/// nothing comes; the row says which of the two was used. A job that has run longer than that
 /// already ends now. Every run ends well. Machines that become idle at one moment choose one after
-/// the other, as they were added.
+/// the other, in the order in which they were added: what a machine takes is charged before the
+/// next one chooses.
 ///
 /// `estimates`: receives one row per job. `estimates_len`: how many fit; (NULL, 0) to learn the
 /// number first. `row_size`: sizeof(ft_estimate).

@@ -176,7 +176,7 @@ fn settings(draw: &mut Draw) -> QueueSettingsRow {
         level: draw.one(&[0, 1, 2]),
         choice: draw.one(&[0, 1]),
         counting: draw.one(&[1, 2, 2]),
-        reserved: 0,
+        users_compete: draw.one(&[0, 1]),
         counting_micros: draw.one(&[1, 1_000_000, i64::MAX]),
         capacity: draw.one(&[1, u64::MAX]),
         outcomes: null(),
@@ -217,9 +217,15 @@ impl Kind for Shares {
         let room = draw.one(&[0, 1, 64]);
         let end = draw.one(&[3, 3, 5, 99]);
         let code = draw.one(&[0, 0, 256]);
+        let mut told = Vec::with_capacity(1);
+        let (bill, size) = match draw.below(6) {
+            0 => (null_mut(), 0),
+            1 => (null_mut(), size_of::<FinishedRow>()),
+            _ => (told.as_mut_ptr(), size_of::<FinishedRow>()),
+        };
         // SAFETY: a live handle, terminated strings, and memory of the lengths that are passed.
         unsafe {
-            match draw.below(16) {
+            match draw.below(26) {
                 0 => (
                     "add_machine",
                     ft_queue_add_machine(queue, machine, draw.small()),
@@ -250,12 +256,12 @@ impl Kind for Shares {
                 6 | 7 => ("start", ft_queue_start(queue, job, draw.moment())),
                 8 | 9 => {
                     let (executed, now) = (draw.length(), draw.moment());
-                    let ended = ft_queue_finish(queue, job, end, code, executed, now);
+                    let ended = ft_queue_finish(queue, job, end, code, executed, now, bill, size);
                     ("finish", ended)
                 }
                 10 => {
                     let (executed, now) = (draw.length(), draw.moment());
-                    let ended = ft_queue_requeue(queue, job, end, code, executed, now);
+                    let ended = ft_queue_requeue(queue, job, end, code, executed, now, bill, size);
                     ("requeue", ended)
                 }
                 11 => ("cancel", ft_queue_cancel(queue, job)),
@@ -290,6 +296,55 @@ impl Kind for Shares {
                     let now = draw.moment();
                     let stands = ft_queue_standing(queue, assoc, now, row.as_mut_ptr(), size);
                     ("standing", stands)
+                }
+                15 => {
+                    let (mut rows, now) = (Vec::with_capacity(room), draw.moment());
+                    let (rows, size) = (rows.as_mut_ptr(), size_of::<HeldJobRow>());
+                    let held = ft_queue_jobs(queue, now, rows, room, size, &mut found);
+                    ("jobs", held)
+                }
+                16 => {
+                    let mut rows = Vec::with_capacity(room);
+                    let (rows, size) = (rows.as_mut_ptr(), size_of::<QueueMachineRow>());
+                    let listed = ft_queue_machines(queue, rows, room, size, &mut found);
+                    ("machines", listed)
+                }
+                17 => {
+                    let mut text = Vec::with_capacity(room);
+                    let number = draw.below(4) as u32;
+                    let text = text.as_mut_ptr();
+                    let named = ft_queue_machine_name(queue, number, text, room, &mut found);
+                    ("machine_name", named)
+                }
+                18 => {
+                    let (mut rows, now) = (Vec::with_capacity(room), draw.moment());
+                    let (rows, size) = (rows.as_mut_ptr(), size_of::<AssocStandingRow>());
+                    let found_all = ft_queue_standings(queue, now, rows, room, size, &mut found);
+                    ("standings", found_all)
+                }
+                19 => {
+                    let shares = draw.one(&[0, 1, FT_SHARES_PARENT, u32::MAX]);
+                    ("set_shares", ft_queue_set_shares(queue, assoc, shares))
+                }
+                20 => {
+                    let (has, minutes) = (draw.below(2) as u32, draw.one(&[0, 0, 5, u64::MAX]));
+                    let set = ft_queue_set_minutes(queue, assoc, has, minutes);
+                    ("set_minutes", set)
+                }
+                21 => (
+                    "set_slots",
+                    ft_queue_set_slots(queue, machine, draw.small()),
+                ),
+                22 => ("remove_machine", ft_queue_remove_machine(queue, machine)),
+                23 => {
+                    let names = [machine, MACHINES[0].as_ptr()];
+                    let count = draw.below(3) as usize;
+                    ("bind", ft_queue_bind(queue, assoc, names.as_ptr(), count))
+                }
+                24 => {
+                    let limit = draw.number();
+                    let set = ft_queue_set_default_limit(queue, machine, limit);
+                    ("set_default_limit", set)
                 }
                 _ => {
                     let tree = tree(draw.one(&[0, 1, FT_SHARES_PARENT]));
@@ -348,9 +403,15 @@ impl Kind for FirstCome {
         let room = draw.one(&[0, 1, 64]);
         let end = draw.one(&[3, 3, 5, 99]);
         let code = draw.one(&[0, 0, 256]);
+        let mut told = Vec::with_capacity(1);
+        let (bill, size) = match draw.below(6) {
+            0 => (null_mut(), 0),
+            1 => (null_mut(), size_of::<FinishedRow>()),
+            _ => (told.as_mut_ptr(), size_of::<FinishedRow>()),
+        };
         // SAFETY: a live handle, terminated strings, and memory of the lengths that are passed.
         unsafe {
-            match draw.below(20) {
+            match draw.below(30) {
                 0 => {
                     let paused = draw.one(&[0, 0, 1, 2]);
                     let set = ft_on_demand_set_paused(queue, machine, paused);
@@ -404,8 +465,9 @@ impl Kind for FirstCome {
                 11 | 12 => ("start", ft_on_demand_start(queue, job, draw.moment())),
                 13 => ("halted", ft_on_demand_halted(queue, job, draw.moment())),
                 14 => {
-                    let (executed, now) = (draw.length(), draw.moment());
-                    let ended = ft_on_demand_finish(queue, job, end, code, executed, now);
+                    let (executed, now) = (draw.one(&[0, 0, 500_000, i64::MAX]), draw.moment());
+                    let ended =
+                        ft_on_demand_finish(queue, job, end, code, executed, now, bill, size);
                     ("finish", ended)
                 }
                 15 => ("cancel", ft_on_demand_cancel(queue, job, draw.moment())),
@@ -425,16 +487,80 @@ impl Kind for FirstCome {
                 }
                 18 => {
                     let mut rows = Vec::with_capacity(room);
-                    let (now, size) = (draw.moment(), size_of::<RefusedRow>());
+                    let size = size_of::<RefusedRow>();
+                    let (now, size) = (draw.moment(), draw.one(&[4, size, size]));
                     let rows = rows.as_mut_ptr();
                     let told = ft_on_demand_take_refused(queue, now, rows, room, size, &mut found);
                     ("take_refused", told)
+                }
+                19 => {
+                    let (mut rows, now) = (Vec::with_capacity(room), draw.moment());
+                    let (rows, size) = (rows.as_mut_ptr(), size_of::<HeldJobRow>());
+                    let held = ft_on_demand_jobs(queue, now, rows, room, size, &mut found);
+                    ("jobs", held)
+                }
+                20 => {
+                    let mut rows = Vec::with_capacity(room);
+                    let (rows, size) = (rows.as_mut_ptr(), size_of::<OnDemandMachineRow>());
+                    let listed = ft_on_demand_machines(queue, rows, room, size, &mut found);
+                    ("machines", listed)
+                }
+                21 => {
+                    let mut text = Vec::with_capacity(room);
+                    let number = draw.below(4) as u32;
+                    let text = text.as_mut_ptr();
+                    let named = ft_on_demand_machine_name(queue, number, text, room, &mut found);
+                    ("machine_name", named)
+                }
+                22 => {
+                    let (mut rows, now) = (Vec::with_capacity(room), draw.moment());
+                    let size = draw.one(&[8, size_of::<ReservationRow>()]);
+                    let rows = rows.as_mut_ptr();
+                    let listed =
+                        ft_on_demand_reservations(queue, now, rows, room, size, &mut found);
+                    ("reservations", listed)
+                }
+                23 => {
+                    let (price, now) = (draw.number(), draw.moment());
+                    let set = ft_on_demand_set_prices(queue, machine, price, price, now);
+                    ("set_prices", set)
+                }
+                24 => {
+                    let limit = draw.small();
+                    let set = ft_on_demand_limit_machine(queue, machine, limit);
+                    ("limit_machine", set)
+                }
+                25 => {
+                    let now = draw.moment();
+                    let removed = ft_on_demand_remove_machine(queue, machine, now);
+                    if removed == 0 {
+                        let added = ft_on_demand_add_machine(queue, machine, u32::MAX, 1, 2);
+                        assert_eq!(added, 0);
+                    }
+                    ("remove_machine", removed)
+                }
+                26 | 27 => {
+                    let (id, now) = (draw.below(4), draw.moment());
+                    let end = now.saturating_add(draw.length());
+                    let set = ft_on_demand_set_reservation_end(queue, id, end, now);
+                    ("set_reservation_end", set)
+                }
+                28 => {
+                    let names = [machine, MACHINES[0].as_ptr()];
+                    let count = draw.one(&[0, 0, 1, 2]);
+                    let bound = ft_on_demand_bind(queue, account, names.as_ptr(), count);
+                    ("bind", bound)
+                }
+                _ if draw.below(2) == 0 => {
+                    let limit = draw.number();
+                    let set = ft_on_demand_set_default_limit(queue, machine, limit);
+                    ("set_default_limit", set)
                 }
                 _ => {
                     let mut rows = Vec::with_capacity(room);
                     let (from, to) = (draw.one(&MOMENTS), draw.one(&MOMENTS));
                     let rows = rows.as_mut_ptr();
-                    let size = size_of::<BillRow>();
+                    let size = draw.one(&[8, size_of::<BillRow>(), size_of::<BillRow>()]);
                     let told = ft_on_demand_bills(queue, from, to, rows, room, size, &mut found);
                     ("bills", told)
                 }

@@ -270,7 +270,7 @@ fn kind(id: u32, kind: u32) -> Result<AssocKind, Failure> {
     }
 }
 
-fn shares(id: u32, raw_shares: u32) -> Result<Shares, Failure> {
+pub(super) fn shares(id: u32, raw_shares: u32) -> Result<Shares, Failure> {
     match raw_shares {
         0..=FT_SHARES_MAX => Ok(Shares::Raw(raw_shares)),
         FT_SHARES_PARENT => Ok(Shares::Parent),

@@ -290,7 +290,7 @@ fn end_run(model: &mut TreeModel, run: RunId, counts: bool) -> Result<(), Failur
 /// Charge it to its end before.
 ///
 /// `config`: the function uses counts=.
-/// `end`: one of enum ft_end. `exit_code`: 0..255; matters to FT_END_FAILED only.
+/// `end`: one of enum ft_end. `exit_code`: matters to FT_END_FAILED only; in Slurm 0..255.
 /// `counted`: receives 1 when its charges stay, 0 when they were taken back; may be NULL.
 ///
 /// Errors: FT_ERR_RUN (no such run, or its end was told), FT_ERR_MODEL (usage with a half-life),
@@ -329,8 +329,8 @@ pub unsafe extern "C" fn ft_usage_end_run(
 }
 
 fn end_counts(config: &Config, end: u32, exit_code: u32) -> Result<bool, Failure> {
-    let (state, code) = ended(end, exit_code)?;
-    Ok(Outcomes::from(config.counts()).counts(state, code))
+    let state = ended(end)?;
+    Ok(Outcomes::from(config.counts()).counts(state, exit_code))
 }
 
 /// Reads the usage of all associations, with that of all below them: billing, wall time or a TRES.

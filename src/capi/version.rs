@@ -9,7 +9,7 @@ use super::guard;
 /// It changes when a program that was built with an older header would go wrong with a newer
 /// library. Adding functions, status codes, or fields at the end of a struct does not change it.
 /// Compare it with ft_abi_version() before anything else.
-pub const FT_ABI_VERSION: u32 = 0;
+pub const FT_ABI_VERSION: u32 = 1;
 
 const VERSION: &CStr =
     match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {

@@ -37,7 +37,7 @@ pub(super) fn damaged(why: impl Into<String>) -> Fault {
     Fault::Damaged(why.into())
 }
 
-/// A kind of state: its first bytes and the version of its format.
+/// A kind of state: its first bytes and the latest version of its format. Earlier ones are read.
 pub(super) struct Format {
     pub magic: &'static [u8; 8],
     pub version: u32,
@@ -68,9 +68,12 @@ impl Format {
         if bytes.len() < HEAD + TAIL || !bytes.starts_with(self.magic) {
             return Err(damaged("bad magic number"));
         }
-        let mut head = Reader(&bytes[self.magic.len()..]);
+        let mut head = Reader {
+            bytes: &bytes[self.magic.len()..],
+            version: 0,
+        };
         let version = head.u32()?;
-        if version != self.version {
+        if !(1..=self.version).contains(&version) {
             return Err(Fault::Version(version, self.version));
         }
         if head.u64()? != (bytes.len() - HEAD - TAIL) as u64 {
@@ -80,9 +83,12 @@ impl Format {
         if crc32fast::hash(content).to_le_bytes() != checksum {
             return Err(damaged("the checksum does not match"));
         }
-        let mut reader = Reader(&content[HEAD..]);
+        let mut reader = Reader {
+            bytes: &content[HEAD..],
+            version,
+        };
         let found = read(&mut reader)?;
-        match reader.0.is_empty() {
+        match reader.bytes.is_empty() {
             true => Ok(found),
             false => Err(damaged("there are more bytes than it has")),
         }
@@ -134,14 +140,22 @@ impl Writer {
 }
 
 /// Takes what was saved off the front of bytes.
-pub(super) struct Reader<'a>(&'a [u8]);
+pub(super) struct Reader<'a> {
+    bytes: &'a [u8],
+    version: u32,
+}
 
 impl Reader<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         let (taken, rest) =
-            (self.0.split_first_chunk()).ok_or_else(|| damaged("it is cut short"))?;
-        self.0 = rest;
+            (self.bytes.split_first_chunk()).ok_or_else(|| damaged("it is cut short"))?;
+        self.bytes = rest;
         Ok(*taken)
+    }
+
+    /// Returns true if the format has what came with its version `version`.
+    pub fn since(&self, version: u32) -> bool {
+        self.version >= version
     }
 
     pub fn u8(&mut self) -> Result<u8, Fault> {
@@ -175,8 +189,8 @@ impl Reader<'_> {
     pub fn text(&mut self) -> Result<String, Fault> {
         let length = self.u32()? as usize;
         let (text, rest) =
-            (self.0.split_at_checked(length)).ok_or_else(|| damaged("it is cut short"))?;
-        self.0 = rest;
+            (self.bytes.split_at_checked(length)).ok_or_else(|| damaged("it is cut short"))?;
+        self.bytes = rest;
         String::from_utf8(text.to_vec()).map_err(|_| damaged("a text that is not UTF-8"))
     }
 

@@ -49,6 +49,31 @@ pub enum MachineError {
         /// The job.
         job: u64,
     },
+    /// A machine that an account is not bound to.
+    #[error("account {account} runs on {} only, not on machine {name:?}", listed(.allowed))]
+    Elsewhere {
+        /// The account or association that is bound.
+        account: u32,
+        /// The machine.
+        name: String,
+        /// The machines that it is bound to.
+        allowed: Vec<String>,
+    },
+    /// A machine that cannot be removed yet.
+    #[error(
+        "machine {name:?} cannot be removed: {waiting} jobs wait for it, {running} jobs run there, \
+         {reservations} reservations are not over"
+    )]
+    InUse {
+        /// Its name.
+        name: String,
+        /// Jobs that wait for it.
+        waiting: usize,
+        /// Jobs that run there.
+        running: usize,
+        /// Reservations that are not over.
+        reservations: usize,
+    },
     /// A job that ran longer than time has passed.
     #[error("job {job} started {passed} microseconds ago, it cannot have run for {executed}")]
     RanTooLong {
@@ -66,11 +91,20 @@ pub enum MachineError {
         why: String,
     },
     /// Saved bytes of another version.
-    #[error("the saved queue has format {found}, this version reads {read}")]
+    #[error("the saved queue has format {found}, this version reads formats 1 to {read}")]
     Version {
         /// Its format.
         found: u32,
-        /// Ours.
+        /// The latest that is read.
         read: u32,
     },
+}
+
+/// Names of machines in quotes.
+fn listed(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    match quoted.len() {
+        1 => format!("machine {}", quoted[0]),
+        _ => format!("machines {}", quoted.join(", ")),
+    }
 }

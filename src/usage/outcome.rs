@@ -142,12 +142,15 @@ pub struct Outcomes {
     /// `None`: all.
     states: Option<BTreeSet<EndState>>,
     /// Exit codes with which [`EndState::Failed`] counts; empty: all.
-    failed_codes: BTreeSet<u8>,
+    failed_codes: BTreeSet<u32>,
 }
 
 const ALLOWED: &str = "states separated by commas or plus signs: COMPLETED, CANCELLED, FAILED, \
      TIMEOUT, NODE_FAIL, PREEMPTED, BOOT_FAIL, DEADLINE, OUT_OF_MEMORY, REQUEUED; FAILED may be \
-     followed by exit codes 1 to 255 (FAILED:12:20); or ALL";
+     followed by exit codes 1 to 4294967295 (FAILED:12:20); or ALL";
+
+/// The largest exit code of a job in Slurm.
+const MOST_IN_SLURM: u32 = 255;
 
 impl Outcomes {
     /// All ends count.
@@ -195,11 +198,31 @@ impl Outcomes {
         })
     }
 
-    /// Whether a run counts that ended so.
+    /// Ends in the words of [`Outcomes::from_str`], of jobs in Slurm: their exit codes are at most
+    /// 255.
+    ///
+    /// # Errors
+    /// A word of no state, or an exit code that no job in Slurm has.
+    pub fn parse_of_slurm(text: &str) -> Result<Outcomes, ValueError> {
+        let parsed: Outcomes = text.parse()?;
+        match parsed
+            .failed_codes
+            .last()
+            .filter(|code| **code > MOST_IN_SLURM)
+        {
+            None => Ok(parsed),
+            Some(code) => {
+                let allowed = "an exit code 1 to 255, as jobs in Slurm have them";
+                Err(ValueError::new(code.to_string(), allowed))
+            }
+        }
+    }
+
+    /// Returns true if a run counts that ended so.
     ///
     /// `exit_code`: what the script returned (12 of `12:0`), looked at for
-    /// [`EndState::Failed`] only; the high byte of slurmctld's wait status.
-    pub fn counts(&self, state: EndState, exit_code: u8) -> bool {
+    /// [`EndState::Failed`] only; in Slurm the high byte of slurmctld's wait status.
+    pub fn counts(&self, state: EndState, exit_code: u32) -> bool {
         let Some(states) = &self.states else {
             return true;
         };
@@ -222,7 +245,8 @@ impl From<&Counts> for Outcomes {
             let state = EndState::of_config(end.state);
             outcomes.states.get_or_insert_default().insert(state);
             if state == EndState::Failed {
-                outcomes.failed_codes.extend(&end.exit_codes);
+                let codes = end.exit_codes.iter().map(|code| u32::from(*code));
+                outcomes.failed_codes.extend(codes);
             }
         }
         outcomes
@@ -327,6 +351,19 @@ mod tests {
         );
     }
 
+    /// Services outside Slurm use four digits, or negative numbers as 32 bits.
+    #[test]
+    fn exit_codes_have_32_bits_outside_slurm() {
+        let counts: Outcomes = "FAILED:256:4294967295".parse().unwrap();
+        assert!(counts.counts(EndState::Failed, 256));
+        assert!(counts.counts(EndState::Failed, u32::MAX));
+        assert!(!counts.counts(EndState::Failed, 255));
+        assert_eq!(counts.to_string().parse(), Ok(counts));
+        let refused = Outcomes::parse_of_slurm("FAILED:255:256").unwrap_err();
+        assert_eq!(refused.value, "256");
+        assert!(Outcomes::parse_of_slurm("FAILED:255").is_ok());
+    }
+
     #[test]
     fn what_is_wrong_is_named() {
         for (text, value, offset) in [
@@ -335,7 +372,7 @@ mod tests {
             ("COMPLETED,DONE", "DONE", 10),
             ("TIMEOUT:3", "TIMEOUT:3", 0),
             ("FAILED:0", "FAILED:0", 0),
-            ("FAILED:256", "FAILED:256", 0),
+            ("FAILED:4294967296", "FAILED:4294967296", 0),
             ("FAILED:+1", "FAILED:", 0),
             ("FAILED:", "FAILED:", 0),
             ("RUNNING", "RUNNING", 0),

@@ -295,6 +295,7 @@ int main(void)
     hostile_pass();
     hostile_queue();
     hostile_on_demand();
+    hostile_service();
     random_life();
     printf("%d refusals\n", refusals);
     return EXIT_SUCCESS;

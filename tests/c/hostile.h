@@ -31,6 +31,7 @@ void hostile_jobs(void);
 void hostile_pass(void);
 void hostile_queue(void);
 void hostile_on_demand(void);
+void hostile_service(void);
 void random_life(void);
 
 #endif

@@ -138,12 +138,16 @@ static void bad_calls(ft_on_demand *queue)
     EXPECT(FT_ERR_NULL, ft_on_demand_halted(NULL, 1, 100));
     EXPECT(FT_ERR_NOT_RUNNING, ft_on_demand_halted(queue, 2, 100));
     EXPECT(FT_ERR_UNKNOWN_JOB, ft_on_demand_halted(queue, 9, 100));
-    EXPECT(FT_ERR_NULL, ft_on_demand_finish(NULL, 1, FT_END_COMPLETED, 0, 0, 100));
-    EXPECT(FT_ERR_NOT_RUNNING, ft_on_demand_finish(queue, 2, FT_END_COMPLETED, 0, 0, 100));
-    EXPECT(FT_ERR_TIME, ft_on_demand_finish(queue, 1, FT_END_COMPLETED, 0, 1, 100));
-    EXPECT(FT_ERR_TIME, ft_on_demand_finish(queue, 1, FT_END_COMPLETED, 0, INT64_MIN, 100));
-    EXPECT(FT_ERR_ENUM, ft_on_demand_finish(queue, 1, 1, 0, 0, 100));
-    EXPECT(FT_ERR_RANGE, ft_on_demand_finish(queue, 1, FT_END_FAILED, UINT32_MAX, 0, 100));
+    EXPECT(FT_ERR_NULL, ft_on_demand_finish(NULL, 1, FT_END_COMPLETED, 0, 0, 100, NULL, 0));
+    EXPECT(FT_ERR_NOT_RUNNING,
+           ft_on_demand_finish(queue, 2, FT_END_COMPLETED, 0, 0, 100, NULL, 0));
+    EXPECT(FT_ERR_TIME, ft_on_demand_finish(queue, 1, FT_END_COMPLETED, 0, 1, 100, NULL, 0));
+    EXPECT(FT_ERR_TIME,
+           ft_on_demand_finish(queue, 1, FT_END_COMPLETED, 0, INT64_MIN, 100, NULL, 0));
+    EXPECT(FT_ERR_ENUM, ft_on_demand_finish(queue, 1, 1, 0, 0, 100, NULL, 0));
+    EXPECT(FT_ERR_STRUCT_SIZE, ft_on_demand_finish(queue, 1, FT_END_FAILED, 0, 0, 100, NULL, 8));
+    EXPECT(FT_ERR_NULL, ft_on_demand_finish(queue, 1, FT_END_FAILED, UINT32_MAX, 0, 100, NULL,
+                                            sizeof(ft_finished)));
     EXPECT(FT_ERR_NULL, ft_on_demand_cancel(NULL, 2, 100));
     EXPECT(FT_ERR_NOT_WAITING, ft_on_demand_cancel(queue, 1, 100));
     EXPECT(FT_ERR_UNKNOWN_JOB, ft_on_demand_cancel(queue, 9, 100));
@@ -239,7 +243,7 @@ static void refusals_are_told_once(ft_on_demand *queue)
     EXPECT(FT_OK, ft_on_demand_halted(queue, 1, 5 * SECOND));
     EXPECT(FT_OK, ft_on_demand_start(queue, 11, 5 * SECOND));
     EXPECT(FT_ERR_NOT_ON_DEMAND, ft_on_demand_halted(queue, 11, 5 * SECOND));
-    EXPECT(FT_OK, ft_on_demand_finish(queue, 11, FT_END_COMPLETED, 0, 0, 5 * SECOND));
+    EXPECT(FT_OK, ft_on_demand_finish(queue, 11, FT_END_COMPLETED, 0, 0, 5 * SECOND, NULL, 0));
     for (uint64_t id = 13; id <= 13; id++) {
         const ft_on_demand_job job = good_job(id, 7);
         EXPECT(FT_OK, ft_on_demand_submit(queue, &job, 5 * SECOND, &submitted, sizeof(submitted)));
@@ -303,7 +307,9 @@ static void life(void)
                 status = ft_on_demand_submit(queue, &job, now, &submitted, sizeof(submitted));
                 break;
             case 2: status = ft_on_demand_start(queue, id, now); break;
-            case 3: status = ft_on_demand_finish(queue, id, FT_END_COMPLETED, 0, other, now); break;
+            case 3:
+                status = ft_on_demand_finish(queue, id, FT_END_COMPLETED, 0, other, now, NULL, 0);
+                break;
             case 4: status = ft_on_demand_halted(queue, id, now); break;
             case 5: status = ft_on_demand_reserve(queue, id, "m", 1, at, other, now); break;
             case 6:

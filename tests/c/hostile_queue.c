@@ -19,6 +19,7 @@ static ft_queue_settings good_settings(void)
     settings.counting = FT_COUNTING_WINDOW;
     settings.counting_micros = 1000000;
     settings.capacity = 1;
+    settings.users_compete = 1;
     return settings;
 }
 
@@ -69,13 +70,13 @@ static void bad_settings(const ft_tree *tree)
     REFUSED(FT_ERR_RANGE);
     settings.counting_micros = INT64_MIN;
     REFUSED(FT_ERR_RANGE);
-    settings.reserved = 1;
-    REFUSED(FT_ERR_RANGE);
+    settings.users_compete = 2;
+    REFUSED(FT_ERR_ENUM);
     settings.capacity = 0;
     REFUSED(FT_ERR_CONFIG);
     settings.outcomes = "COMPLETE";
     REFUSED(FT_ERR_CONFIG);
-    settings.outcomes = "FAILED:256";
+    settings.outcomes = "FAILED:4294967296";
     REFUSED(FT_ERR_CONFIG);
     settings.outcomes = "\xff";
     REFUSED(FT_ERR_UTF8);
@@ -191,19 +192,27 @@ static void bad_calls(ft_queue *queue)
     EXPECT(FT_ERR_UNKNOWN_JOB, ft_queue_start(queue, 9, INT64_MAX));
     EXPECT(FT_ERR_NOT_WAITING, ft_queue_start(queue, 1, INT64_MAX));
     EXPECT(FT_ERR_BUSY, ft_queue_start(queue, 2, INT64_MAX));
-    EXPECT(FT_ERR_NULL, ft_queue_finish(NULL, 1, FT_END_COMPLETED, 0, 0, 0));
-    EXPECT(FT_ERR_UNKNOWN_JOB, ft_queue_finish(queue, 9, FT_END_COMPLETED, 0, 0, INT64_MAX));
-    EXPECT(FT_ERR_NOT_RUNNING, ft_queue_finish(queue, 2, FT_END_COMPLETED, 0, 0, INT64_MAX));
-    EXPECT(FT_ERR_TIME, ft_queue_finish(queue, 1, FT_END_COMPLETED, 0, 101, 200));
-    EXPECT(FT_ERR_TIME, ft_queue_finish(queue, 1, FT_END_COMPLETED, 0, -1, 200));
-    EXPECT(FT_ERR_TIME, ft_queue_finish(queue, 1, FT_END_COMPLETED, 0, INT64_MIN, INT64_MAX));
-    EXPECT(FT_ERR_ENUM, ft_queue_finish(queue, 1, 0, 0, 0, 200));
-    EXPECT(FT_ERR_ENUM, ft_queue_finish(queue, 1, UINT32_MAX, 0, 0, 200));
-    EXPECT(FT_ERR_RANGE, ft_queue_finish(queue, 1, FT_END_FAILED, 256, 0, 200));
-    EXPECT(FT_ERR_NULL, ft_queue_requeue(NULL, 1, FT_END_REQUEUED, 0, 0, 0));
-    EXPECT(FT_ERR_NOT_RUNNING, ft_queue_requeue(queue, 2, FT_END_REQUEUED, 0, 0, INT64_MAX));
-    EXPECT(FT_ERR_TIME, ft_queue_requeue(queue, 1, FT_END_REQUEUED, 0, INT64_MAX, 200));
-    EXPECT(FT_ERR_ENUM, ft_queue_requeue(queue, 1, 2, 0, 0, 200));
+    EXPECT(FT_ERR_NULL, ft_queue_finish(NULL, 1, FT_END_COMPLETED, 0, 0, 0, NULL, 0));
+    EXPECT(FT_ERR_UNKNOWN_JOB,
+           ft_queue_finish(queue, 9, FT_END_COMPLETED, 0, 0, INT64_MAX, NULL, 0));
+    EXPECT(FT_ERR_NOT_RUNNING,
+           ft_queue_finish(queue, 2, FT_END_COMPLETED, 0, 0, INT64_MAX, NULL, 0));
+    EXPECT(FT_ERR_TIME, ft_queue_finish(queue, 1, FT_END_COMPLETED, 0, 101, 200, NULL, 0));
+    EXPECT(FT_ERR_TIME, ft_queue_finish(queue, 1, FT_END_COMPLETED, 0, -1, 200, NULL, 0));
+    EXPECT(FT_ERR_TIME,
+           ft_queue_finish(queue, 1, FT_END_COMPLETED, 0, INT64_MIN, INT64_MAX, NULL, 0));
+    EXPECT(FT_ERR_ENUM, ft_queue_finish(queue, 1, 0, 0, 0, 200, NULL, 0));
+    EXPECT(FT_ERR_ENUM, ft_queue_finish(queue, 1, UINT32_MAX, 0, 0, 200, NULL, 0));
+    EXPECT(FT_ERR_STRUCT_SIZE, ft_queue_finish(queue, 1, FT_END_FAILED, 0, 0, 200, NULL, 8));
+    EXPECT(FT_ERR_NULL, ft_queue_finish(queue, 1, FT_END_FAILED, 0, 0, 200, NULL,
+                                        sizeof(ft_finished)));
+    EXPECT(FT_ERR_STRUCT_SIZE, ft_queue_requeue(queue, 1, FT_END_FAILED, 0, 0, 200, NULL, 1));
+    EXPECT(FT_ERR_NULL, ft_queue_requeue(NULL, 1, FT_END_REQUEUED, 0, 0, 0, NULL, 0));
+    EXPECT(FT_ERR_NOT_RUNNING,
+           ft_queue_requeue(queue, 2, FT_END_REQUEUED, 0, 0, INT64_MAX, NULL, 0));
+    EXPECT(FT_ERR_TIME,
+           ft_queue_requeue(queue, 1, FT_END_REQUEUED, 0, INT64_MAX, 200, NULL, 0));
+    EXPECT(FT_ERR_ENUM, ft_queue_requeue(queue, 1, 2, 0, 0, 200, NULL, 0));
     EXPECT(FT_ERR_NULL, ft_queue_cancel(NULL, 2));
     EXPECT(FT_ERR_HANDLE, ft_queue_cancel(no_queue, 2));
     EXPECT(FT_ERR_UNKNOWN_JOB, ft_queue_cancel(queue, 0));
@@ -350,8 +359,10 @@ static void life(const ft_tree *tree)
             switch (random_number(9)) {
             case 0: case 1: status = ft_queue_add_job(queue, &job); break;
             case 2: status = ft_queue_start(queue, id, now); break;
-            case 3: status = ft_queue_finish(queue, id, FT_END_COMPLETED, 0, executed, now); break;
-            case 4: status = ft_queue_requeue(queue, id, FT_END_FAILED, 9, 0, now); break;
+            case 3:
+                status = ft_queue_finish(queue, id, FT_END_COMPLETED, 0, executed, now, NULL, 0);
+                break;
+            case 4: status = ft_queue_requeue(queue, id, FT_END_FAILED, 9, 0, now, NULL, 0); break;
             case 5: status = ft_queue_cancel(queue, id); break;
             case 6:
                 status = ft_queue_estimate(queue, "m", now, estimates, 6, sizeof(estimates[0]),
@@ -402,7 +413,7 @@ void hostile_queue(void)
     if (len != len_after || memcmp(before, after, len) != 0)
         exit(EXIT_FAILURE);
     EXPECT(FT_OK, ft_queue_set_paused(queue, "m", 1));
-    EXPECT(FT_OK, ft_queue_finish(queue, 1, FT_END_COMPLETED, 0, 5, 200));
+    EXPECT(FT_OK, ft_queue_finish(queue, 1, FT_END_COMPLETED, 0, 5, 200, NULL, 0));
     EXPECT(FT_ERR_PAUSED, ft_queue_start(queue, 2, 200));
     EXPECT(FT_OK, ft_queue_change(queue, tree, NULL));
     life(tree);

@@ -146,7 +146,7 @@ static void charges(ft_tree *tree, const ft_config *config)
     EXPECT(FT_ERR_RUN, ft_usage_take_back(tree, 0, INT64_MIN));
     EXPECT(FT_ERR_NULL, ft_usage_take_back(NULL, 0, 0));
     EXPECT(FT_ERR_ENUM, ft_usage_end_run(tree, config, 0, 0, 99, 0, NULL));
-    EXPECT(FT_ERR_RANGE, ft_usage_end_run(tree, config, 0, 0, FT_END_FAILED, 256, NULL));
+    EXPECT(FT_ERR_RUN, ft_usage_end_run(tree, config, 99, 0, FT_END_FAILED, 256, NULL));
     EXPECT(FT_ERR_RUN, ft_usage_end_run(tree, config, 0, 7, FT_END_FAILED, 1, NULL));
     EXPECT(FT_ERR_NULL, ft_usage_end_run(NULL, config, 0, 0, FT_END_FAILED, 1, NULL));
     EXPECT(FT_ERR_NULL, ft_usage_end_run(tree, NULL, 0, 0, FT_END_FAILED, 1, NULL));

@@ -135,7 +135,7 @@ impl Library {
 
     fn of(built: &Path) -> Library {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        for name in ["libfairtree.so", "libfairtree.so.0"] {
+        for name in ["libfairtree.so", "libfairtree.so.1"] {
             std::os::unix::fs::symlink(built.join("libfairtree.so"), dir.path().join(name))
                 .expect("the folder is writable");
         }

@@ -27,6 +27,9 @@ pub struct Job {
     /// `None`: a job of a reservation.
     pub queued: Option<i64>,
     pub started: Option<i64>,
+    pub expected: i64,
+    /// Price of a microsecond, when it started.
+    pub price: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -37,10 +40,12 @@ pub struct Reservation {
     pub start: i64,
     pub end: i64,
     pub over: bool,
+    /// Price of a second, when it began.
+    pub price: Option<u64>,
 }
 
-/// A run of an on-demand job, or a reservation: account, machine, end, billed part.
-pub type Line = (u32, &'static str, i64, Billed);
+/// A run of an on-demand job, or a reservation: account, machine, end, billed part, price.
+pub type Line = (u32, &'static str, i64, Billed, u64);
 
 #[derive(Clone, Copy)]
 pub enum Billed {
@@ -48,18 +53,100 @@ pub enum Billed {
     Seconds(i64),
 }
 
-#[derive(Default)]
+#[derive(Clone)]
 pub struct Naive {
     pub jobs: Vec<Job>,
     pub reservations: Vec<Reservation>,
     pub lines: Vec<Line>,
     pub refused: Vec<u64>,
     pub account_limit: usize,
-    pub machine_limit: usize,
+    pub machine_limits: [usize; 2],
+    pub prices: [Prices; 2],
+    pub bindings: BTreeMap<u32, Vec<&'static str>>,
+    pub default_length: i64,
     pub paused: Vec<&'static str>,
 }
 
+/// The position of a machine.
+pub fn number(machine: &str) -> usize {
+    usize::from(machine == MACHINES[1])
+}
+
 impl Naive {
+    pub fn new(account_limit: usize, machine_limit: usize) -> Naive {
+        Naive {
+            jobs: Vec::new(),
+            reservations: Vec::new(),
+            lines: Vec::new(),
+            refused: Vec::new(),
+            account_limit,
+            machine_limits: [machine_limit; 2],
+            prices: PRICES,
+            bindings: BTreeMap::new(),
+            default_length: 0,
+            paused: Vec::new(),
+        }
+    }
+
+    /// The machines of an account; `None`: it may not use this one.
+    pub fn is_bound_elsewhere(&self, account: u32, machine: &str) -> bool {
+        let bound = self.bindings.get(&account);
+        bound.is_some_and(|machines| !machines.contains(&machine))
+    }
+
+    /// A reservation that began before `now` keeps its price.
+    pub fn set_prices(&mut self, machine: &str, prices: Prices, now: i64) {
+        let old = self.prices[number(machine)].reserved_second;
+        let begun = self.reservations.iter_mut();
+        for one in begun.filter(|one| one.machine == machine && one.start < now) {
+            one.price.get_or_insert(old);
+        }
+        self.prices[number(machine)] = prices;
+    }
+
+    pub fn start(&mut self, id: u64, now: i64) {
+        let machine = self.job(id).machine;
+        let price = self.prices[number(machine)].execution_microsecond;
+        let job = self.job_mut(id);
+        job.started = Some(now);
+        job.price = if job.queued.is_some() { price } else { 0 };
+    }
+
+    /// Simulates the rules until nothing waits for the machine.
+    pub fn estimates(&self, machine: &str, mut now: i64) -> Vec<(u64, Option<i64>)> {
+        let mut future = self.clone();
+        let waiting = self.positions(machine);
+        let mut starts: Vec<(u64, Option<i64>)> = Vec::new();
+        loop {
+            future.pass(now);
+            match future.next(machine) {
+                Next::Job(id) => {
+                    future.start(id, now);
+                    if !starts.iter().any(|start| start.0 == id) && waiting.contains(&id) {
+                        starts.push((id, Some(now)));
+                    }
+                }
+                Next::Halt(id) => future.job_mut(id).started = None,
+                Next::Busy => {
+                    let here = future.jobs.iter().filter(|job| job.machine == machine);
+                    let ends = here
+                        .filter_map(|job| Some(((job.started? + job.expected).max(now), job.id)));
+                    let (end, id) = ends.min().unwrap();
+                    now = end;
+                    future.pass(now);
+                    future.jobs.retain(|job| job.id != id);
+                }
+                Next::NoneWaits | Next::Paused => break,
+            }
+        }
+        for id in waiting {
+            if !starts.iter().any(|start| start.0 == id) {
+                starts.push((id, None));
+            }
+        }
+        starts
+    }
+
     /// Rule 4, for the first reservation that has ended.
     pub fn pass(&mut self, now: i64) {
         loop {
@@ -70,7 +157,10 @@ impl Naive {
             one.over = true;
             let (machine, end) = (one.machine, one.end);
             let seconds = Billed::Seconds((one.end - one.start) / SECOND);
-            self.lines.push((one.owner, machine, end, seconds));
+            let price = one
+                .price
+                .unwrap_or(self.prices[number(machine)].reserved_second);
+            self.lines.push((one.owner, machine, end, seconds, price));
             let mut left: Vec<(i64, u64)> = (self.jobs.iter())
                 .filter(|job| job.machine == machine && job.queued.is_none())
                 .filter(|job| job.started.is_none())
@@ -105,8 +195,9 @@ impl Naive {
         let here = all().filter(|job| job.machine == machine).count();
         if own >= self.account_limit {
             Some((Limit::Account(account), self.account_limit, own))
-        } else if here >= self.machine_limit {
-            Some((Limit::Machine(machine.to_owned()), self.machine_limit, here))
+        } else if here >= self.machine_limits[number(machine)] {
+            let limit = self.machine_limits[number(machine)];
+            Some((Limit::Machine(machine.to_owned()), limit, here))
         } else {
             None
         }
@@ -129,17 +220,26 @@ impl Naive {
 
     /// Rules 2, 3 and 6 as a table.
     pub fn next(&self, machine: &str) -> Next {
-        let first = self.positions(machine).first().map(|id| self.job(*id));
+        let waiting: Vec<Job> = self
+            .positions(machine)
+            .iter()
+            .map(|id| self.job(*id))
+            .collect();
+        let first = waiting.first().cloned();
         let running: Vec<&Job> = (self.jobs.iter())
             .filter(|job| job.machine == machine && job.started.is_some())
             .collect();
         let on_demand = running.iter().find(|job| job.queued.is_some());
-        let disjoint = |job: &Job| {
-            running.iter().all(|other| {
-                let both = !other.parts.is_empty() && !job.parts.is_empty();
-                both && other.parts.iter().all(|part| !job.parts.contains(part))
-            })
+        let apart = |job: &Job, other: &Job| {
+            let both = !other.parts.is_empty() && !job.parts.is_empty();
+            both && other.parts.iter().all(|part| !job.parts.contains(part))
         };
+        // Beside what runs, and apart from all that were there before it.
+        let beside = (0..waiting.len()).find(|at| {
+            let job = &waiting[*at];
+            let mut others = running.iter().copied().chain(&waiting[..*at]);
+            job.queued.is_none() && others.all(|other| apart(job, other))
+        });
         let paused = self.paused.contains(&machine);
         match (paused, &first, on_demand, running.is_empty()) {
             //  paused  first waiting                        on-demand runs  idle
@@ -147,8 +247,8 @@ impl Naive {
             (_, None, _, _) => Next::NoneWaits,
             (_, Some(job), None, true) => Next::Job(job.id),
             (_, Some(job), Some(run), _) if job.queued.is_none() => Next::Halt(run.id),
-            (_, Some(job), None, false) if job.queued.is_none() && disjoint(job) => {
-                Next::Job(job.id)
+            (_, Some(job), None, false) if job.queued.is_none() => {
+                beside.map_or(Next::Busy, |at| Next::Job(waiting[at].id))
             }
             _ => Next::Busy,
         }
@@ -157,18 +257,17 @@ impl Naive {
     /// Bills as a sum over runs.
     pub fn bills(&self, from: i64, to: i64) -> BTreeMap<(u32, String), Bill> {
         let mut bills: BTreeMap<(u32, String), Bill> = BTreeMap::new();
-        for (account, machine, end, billed) in &self.lines {
+        for (account, machine, end, billed, price) in &self.lines {
             if !(from..to).contains(end) {
                 continue;
             }
-            let prices = PRICES[usize::from(*machine == "b")];
             let bill = bills.entry((*account, (*machine).to_owned())).or_default();
+            let (Billed::Micros(units) | Billed::Seconds(units)) = *billed;
             match billed {
-                Billed::Micros(micros) => bill.executed += *micros as u128,
-                Billed::Seconds(secs) => bill.reserved_secs += *secs as u128,
+                Billed::Micros(_) => bill.executed += units as u128,
+                Billed::Seconds(_) => bill.reserved_secs += units as u128,
             }
-            bill.amount = bill.executed * u128::from(prices.execution_microsecond)
-                + bill.reserved_secs * u128::from(prices.reserved_second);
+            bill.amount += units as u128 * u128::from(*price);
         }
         bills
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fairtree::engine::queue::{AccountRule, Choice, Counted, NewJob, Settings};
 use fairtree::order::Level;
-use fairtree::tree::{Assoc, Shares, Tree};
+use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
 use fairtree::usage::EndState;
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -21,16 +21,21 @@ struct Job {
     started: Option<i64>,
 }
 
+#[derive(Clone)]
 struct Run {
+    /// The association that competed for the job when it ended.
     assoc: u32,
     start: i64,
     end: i64,
     rate: i64,
 }
 
+#[derive(Clone)]
 pub struct Naive {
-    rows: BTreeMap<u32, Assoc>,
-    settings: Settings,
+    pub rows: BTreeMap<u32, Assoc>,
+    pub settings: Settings,
+    pub bindings: BTreeMap<u32, Vec<&'static str>>,
+    pub default_limit: Option<u64>,
     jobs: Vec<Job>,
     runs: Vec<Run>,
 }
@@ -46,13 +51,80 @@ impl Naive {
         Naive {
             rows: tree.rows().iter().map(|row| (row.id, *row)).collect(),
             settings: settings.clone(),
+            bindings: BTreeMap::new(),
+            default_limit: None,
             jobs: Vec::new(),
             runs: Vec::new(),
         }
     }
 
-    pub fn has_shares(&self, new: &NewJob<'_>) -> bool {
-        self.competitor(new.assoc).is_some()
+    /// Why a job is refused.
+    pub fn refused(&self, new: &NewJob<'_>) -> Option<&'static str> {
+        let mut path = vec![new.assoc];
+        while let Some(above) = self.rows[path.last().unwrap()].parent {
+            path.push(above);
+        }
+        let bound = path.iter().filter_map(|assoc| self.bindings.get(assoc));
+        if self.competitor(new.assoc).is_none() {
+            Some("no shares")
+        } else if bound
+            .clone()
+            .any(|machines| !machines.contains(&new.machine))
+        {
+            Some("elsewhere")
+        } else if new.expected.or(new.limit).or(self.default_limit).is_none() {
+            Some("no length")
+        } else {
+            None
+        }
+    }
+
+    /// Children of an account with minutes, or below one, have more minutes than it.
+    pub fn exceeds(&self) -> bool {
+        self.competitors().into_iter().any(|parent| {
+            let mut above = Some(parent);
+            while let Some(up) = above.filter(|up| self.rule(*up).minutes.is_none()) {
+                above = self.above(up);
+            }
+            let children = self.competitors().into_iter();
+            let children = children
+                .filter(|child| self.above(*child) == Some(parent))
+                .filter(|child| self.counted(*child) == self.counted(parent));
+            let given: u64 = children.filter_map(|child| self.rule(child).minutes).sum();
+            above.is_some() && number(given) * number(60_000_000) > self.entitled(parent)
+        })
+    }
+
+    /// Use stays with what competes for its association after a change.
+    pub fn settle(&mut self) {
+        let settled = self.clone();
+        self.runs.retain_mut(|run| {
+            let competitor = settled.competitor(run.assoc);
+            run.assoc = competitor.unwrap_or(run.assoc);
+            competitor.is_some()
+        });
+    }
+
+    /// Returns true if nobody shares for some job.
+    pub fn has_orphan(&self) -> bool {
+        self.jobs
+            .iter()
+            .any(|job| self.competitor(job.assoc).is_none())
+    }
+
+    /// Machine, id, association and start of each job.
+    pub fn held(&self) -> Vec<(&str, u64, u32, Option<i64>)> {
+        let row = |job| {
+            let Job {
+                machine,
+                id,
+                assoc,
+                started,
+                ..
+            }: &Job = job;
+            (machine.as_str(), *id, *assoc, *started)
+        };
+        self.jobs.iter().map(row).collect()
     }
 
     pub fn add(&mut self, new: &NewJob<'_>) {
@@ -62,7 +134,7 @@ impl Naive {
             machine: new.machine.to_owned(),
             submit: new.submit,
             nice: new.nice,
-            expected: new.expected.unwrap() as i64,
+            expected: new.expected.or(new.limit).or(self.default_limit).unwrap() as i64,
             rate: new.rate.into(),
             started: None,
         });
@@ -76,7 +148,7 @@ impl Naive {
         self.job(id).started = Some(now);
     }
 
-    pub fn end(&mut self, id: u64, end: EndState, code: u8, executed: i64, again: bool) {
+    pub fn end(&mut self, id: u64, end: EndState, code: u32, executed: i64, again: bool) {
         let job = self.job(id).clone();
         self.job(id).started = None;
         if !again {
@@ -86,7 +158,7 @@ impl Naive {
         if counts {
             let start = job.started.unwrap();
             self.runs.push(Run {
-                assoc: job.assoc,
+                assoc: self.competitor(job.assoc).unwrap(),
                 start,
                 end: start + executed,
                 rate: job.rate,
@@ -114,7 +186,12 @@ impl Naive {
     fn competitor(&self, assoc: u32) -> Option<u32> {
         let row = &self.rows[&assoc];
         let parent = row.parent?;
+        let below_root = self.rows[&parent].parent.is_none();
+        let is_user = row.kind == AssocKind::User;
         match row.shares {
+            Shares::Raw(_) if is_user && !self.settings.users_compete && !below_root => {
+                self.competitor(parent)
+            }
             Shares::Raw(_) => Some(assoc),
             Shares::Parent => self.competitor(parent),
         }
@@ -125,7 +202,7 @@ impl Naive {
         self.competitor(self.rows[&competitor].parent.unwrap())
     }
 
-    fn competitors(&self) -> Vec<u32> {
+    pub fn competitors(&self) -> Vec<u32> {
         let all = self.rows.keys().copied();
         all.filter(|assoc| self.competitor(*assoc) == Some(*assoc))
             .collect()

@@ -44,8 +44,10 @@ pub fn random_settings(random: &mut Random, tree: &Tree) -> Settings {
         _ => Counted::Window(1 + random.below(60) as i64),
     };
     let mut accounts = Vec::new();
+    let users_compete = random.below(2) == 0;
     for row in &tree.rows()[1..] {
-        if row.shares != Shares::Parent && random.below(4) == 0 {
+        let aside = row.kind == AssocKind::User && row.parent != Some(1) && !users_compete;
+        if row.shares != Shares::Parent && !aside && random.below(4) == 0 {
             let rule = AccountRule {
                 minutes: Some(random.below(3)),
                 counted: (random.below(2) == 0).then(|| counted(random)),
@@ -69,5 +71,6 @@ pub fn random_settings(random: &mut Random, tree: &Tree) -> Settings {
         // So that minutes and shares are of similar size.
         capacity: 1 + random.below(3) * 1_000_000,
         accounts,
+        users_compete,
     }
 }

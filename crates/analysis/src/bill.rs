@@ -181,7 +181,7 @@ impl<'a> Biller<'a> {
 
     fn is_billed(&self, end: EndState, exit_code: u8) -> bool {
         match self.counts {
-            Some(counts) => counts.counts(end, exit_code),
+            Some(counts) => counts.counts(end, exit_code.into()),
             None => !LEFT_OUT.contains(&end),
         }
     }

@@ -19,7 +19,7 @@ use fairtree_render::bill::{notes, to_json, write};
 /// Reads prices and runs, adds up, shows.
 pub(super) fn run(args: &BillArgs, messages: &Messages) -> Result<Outcome, Failure> {
     let counts = args.counts.as_deref().map(|text| {
-        let parsed = text.parse::<Outcomes>();
+        let parsed = Outcomes::parse_of_slurm(text);
         parsed.map_err(|error| refused("--counts", &error.value, &error.allowed))
     });
     let counts = counts.transpose()?;

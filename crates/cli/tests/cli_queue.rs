@@ -219,7 +219,8 @@ fn rule_2_what_is_next() {
             next(1_000_002),
         ],
     );
-    let expected = ["run 3", "busy", "run 5", "busy", "run 1", "busy"];
+    // Job 5 passes job 4, which waits for part 1.
+    let expected = ["run 3", "run 5", "run 5", "busy", "run 1", "busy"];
     assert_eq!(decisions(&found), expected);
 }
 
@@ -445,4 +446,178 @@ fn what_is_wrong_is_told_at_its_line() {
         "{}",
         ran.err
     );
+}
+
+/// By hand: 100 us at 3, then 100 us at 5; a machine for which no job may wait; then any number may.
+#[test]
+fn prices_and_limits_change_from_then_on() {
+    let found = demand(
+        "administrator",
+        &[
+            submit(1, "a", 0),
+            start(1, 0),
+            r#"{"event":"price","time":10,"machine":"m","execution_microsecond":5}"#.to_owned(),
+            finish(1, 100, "COMPLETED"),
+            submit(2, "a", 100),
+            start(2, 100),
+            finish(2, 200, "COMPLETED"),
+            r#"{"event":"limit","machine":"m","limit":0}"#.to_owned(),
+            submit(3, "a", 200),
+            r#"{"event":"limit","machine":"m","limit":null}"#.to_owned(),
+            r#"{"event":"limit","account":"a","limit":1}"#.to_owned(),
+            submit(3, "a", 200),
+            submit(4, "a", 200),
+            r#"{"event":"bill"}"#.to_owned(),
+        ],
+    );
+    let bill = |at: usize| (found[at]["price"].as_u64(), found[at]["cost"].as_u64());
+    let price = &found[2];
+    assert_eq!(price["execution_microsecond"], 5);
+    assert_eq!(price["reserved_second"], 70, "that one stays");
+    assert_eq!(
+        (bill(3), bill(6)),
+        ((Some(3), Some(300)), (Some(5), Some(500)))
+    );
+    assert_eq!(found[6]["counts"], true);
+    let refused = |at: usize| (found[at]["limit"].as_str(), found[at]["size"].as_u64());
+    assert_eq!(refused(8), (Some("machine"), Some(0)));
+    assert_eq!(found[11]["event"], "submit");
+    assert_eq!(refused(12), (Some("account"), Some(1)));
+    assert_eq!(found[13]["total"], 800);
+}
+
+/// By hand: without shares a comes after b; with 100 minutes of its own it is entitled to 6,000,000,000
+/// microseconds, b to all of the rest of the window by its share.
+#[test]
+fn shares_and_minutes_change_from_then_on() {
+    let site = "usage = 'window:1-0'\n[machines.m]\n[accounts.a]\nminutes = 200\n\
+                [accounts.a1]\nparent = 'a'\n[accounts.a2]\nparent = 'a'\n[accounts.b]\n";
+    let standing = |account: &str| format!(r#"{{"event":"standing","account":"{account}"}}"#);
+    let events = [
+        r#"{"event":"minutes","time":0,"account":"a1","minutes":150}"#.to_owned(),
+        standing("a1"),
+        standing("a2"),
+        r#"{"event":"minutes","account":"a1","minutes":null}"#.to_owned(),
+        r#"{"event":"shares","account":"a1","shares":3}"#.to_owned(),
+        standing("a1"),
+        r#"{"event":"shares","account":"a1","shares":0}"#.to_owned(),
+        submit(1, "a1", 1),
+        submit(2, "a2", 2),
+        next(2),
+    ];
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let found = answers(&play("shares", site, &events, &[]));
+    // Of 200 minutes 150, and the other 50; then three of four.
+    let entitled = [1, 2, 5].map(|at: usize| found[at]["entitled"].as_f64());
+    assert_eq!(
+        entitled,
+        [150.0, 50.0, 150.0].map(|minutes| Some(minutes * 60e6))
+    );
+    assert_eq!(found[3]["minutes"], Value::Null);
+    assert_eq!(decisions(&found), ["run 2"]);
+
+    let beyond = [r#"{"event":"minutes","time":0,"account":"a1","minutes":201}"#];
+    let ran = play("beyond", site, &beyond, &[]);
+    assert_eq!(ran.code, 2);
+    let why = "accounts below \"a\" would have 201 minutes together, but it has 200 to give";
+    assert!(ran.err.contains(why), "{}", ran.err);
+}
+
+/// Both policies: accounts are bound to machines, also by an account above them, and jobs may come
+/// without a run time where there is a default.
+#[test]
+fn accounts_are_bound_and_run_times_have_a_default() {
+    for policy in ["fair_share", "on_demand"] {
+        let site = format!(
+            "policy = '{policy}'\n[machines.m]\ndefault_limit = '0:01:00'\n[machines.n]\n\
+             [accounts.hub]\nmachines = ['m']\n[accounts.a]\nparent = 'hub'\n"
+        );
+        let submit = |machine: &str, account: &str| {
+            format!(
+                r#"{{"event":"submit","time":0,"job":1,"account":"{account}","machine":"{machine}"}}"#
+            )
+        };
+        let events = [
+            submit("m", "a"),
+            r#"{"event":"estimate","machine":"m"}"#.to_owned(),
+        ];
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        let found = answers(&play(&format!("bound-{policy}"), &site, &events, &[]));
+        assert_eq!(found[1]["jobs"][0]["proxy"], "limit");
+        let refused = |event: &str| {
+            let ran = play(&format!("refused-{policy}"), &site, &[event], &[]);
+            assert_eq!(ran.code, 2, "{}", ran.out);
+            ran.err
+        };
+        let timed = submit("n", "a").replace('}', r#","limit":60}"#);
+        let elsewhere = refused(&timed);
+        let why = "account hub runs on m only, not on machine n";
+        let on_demand = "account a runs on m only, not on machine n";
+        assert!(
+            elsewhere.contains(why) || elsewhere.contains(on_demand),
+            "{elsewhere}"
+        );
+        let endless = refused(&submit("n", "root"));
+        assert!(endless.contains("neither"), "{endless}");
+    }
+}
+
+/// Users of a project do not compete unless asked for: first in, first out.
+#[test]
+fn users_compete_only_where_asked_for() {
+    let site = "order = 'strict'\n[machines.m]\n[accounts.a.users.u]\nshares = 1\n\
+                [accounts.a.users.v]\nshares = 1\n";
+    let submit = |job: u64, user: &str| {
+        format!(
+            r#"{{"event":"submit","time":0,"job":{job},"account":"a","user":"{user}","machine":"m","limit":60}}"#
+        )
+    };
+    let events = [
+        submit(1, "u"),
+        submit(2, "u"),
+        submit(3, "v"),
+        start(1, 0),
+        finish(1, 60, "COMPLETED"),
+        next(60),
+    ];
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let ran = play("fifo", site, &events, &[]);
+    assert_eq!(decisions(&answers(&ran)), ["run 2"]);
+    let note = "users in account a have shares, which have no effect";
+    assert!(ran.err.contains(note), "{}", ran.err);
+    let competing = format!("users_compete = true\n{site}");
+    let ran = play("compete", &competing, &events, &[]);
+    assert_eq!(decisions(&answers(&ran)), ["run 3"]);
+    assert_eq!(ran.err, "");
+}
+
+/// By hand: ten runs took half of their 100 microseconds, or five half and five all of it. Then job 11
+/// runs from 1000 on, and 12 waits: by the limits it starts at 1100, in the past way from 1050 on.
+#[test]
+fn estimates_have_a_band_where_past_run_times_are_known() {
+    for (slow, high) in [(0, 1050), (5, 1100)] {
+        let mut events = Vec::new();
+        for job in 1..=10 {
+            let took = if job <= slow { 100 } else { 50 };
+            let time = 100 * (job - 1);
+            events.extend([
+                submit(job, "a", time),
+                start(job, time),
+                finish(job, time + took, "COMPLETED"),
+            ]);
+        }
+        events.extend([
+            submit(11, "b", 1000),
+            submit(12, "a", 1000),
+            start(11, 1000),
+        ]);
+        events.push(r#"{"event":"estimate"}"#.to_owned());
+        let found = demand("band", &events);
+        let job = &found.last().unwrap()["jobs"][0];
+        assert_eq!((&job["job"], &job["start"]), (&12.into(), &1100.into()));
+        assert_eq!((&job["low"], &job["high"]), (&1050.into(), &high.into()));
+        let few = demand("no-band", &events[3..]);
+        let job = &few.last().unwrap()["jobs"][0];
+        assert_eq!((&job["start"], &job["low"]), (&1100.into(), &Value::Null));
+    }
 }

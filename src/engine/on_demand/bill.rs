@@ -22,7 +22,7 @@ pub struct Bill {
     pub executed: u128,
     /// Seconds that it had reserved, whatever ran.
     pub reserved_secs: u128,
-    /// Both at the prices of the machine; `u128::MAX` where it is that much or more.
+    /// Both at the prices under which they ran; `u128::MAX` where it is that much or more.
     pub amount: u128,
 }
 
@@ -33,17 +33,34 @@ pub(super) enum Billed {
     Reserved(u64),
 }
 
-/// What is billed, by when it ended; the number tells apart what ended at one moment.
+/// A run or a reservation that is billed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub account: AccountId,
+    pub machine: u32,
+    pub billed: Billed,
+    /// Of a microsecond or a second.
+    pub price: u64,
+}
+
+impl Line {
+    /// Its cost: below 2^128.
+    pub fn amount(&self) -> u128 {
+        let (Billed::Executed(units) | Billed::Reserved(units)) = self.billed;
+        u128::from(units) * u128::from(self.price)
+    }
+}
+
+/// Lines by when they ended; the number separates those that ended at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
-    lines: BTreeMap<(Micros, u64), (AccountId, u32, Billed)>,
+    lines: BTreeMap<(Micros, u64), Line>,
     count: u64,
 }
 
 impl Ledger {
-    pub fn add(&mut self, end: Micros, account: AccountId, machine: u32, billed: Billed) {
-        self.lines
-            .insert((end, self.count), (account, machine, billed));
+    pub fn add(&mut self, end: Micros, line: Line) {
+        self.lines.insert((end, self.count), line);
         self.count += 1;
     }
 
@@ -56,10 +73,9 @@ impl Ledger {
 
 #[cfg(any(feature = "capi", feature = "slurm", test))]
 impl Ledger {
-    /// When each ended, account, machine and what.
-    pub fn lines(&self) -> impl Iterator<Item = (Micros, AccountId, u32, Billed)> + '_ {
-        let lines = self.lines.iter();
-        lines.map(|(&(end, _), &(account, machine, billed))| (end, account, machine, billed))
+    /// When each ended, and the line.
+    pub fn lines(&self) -> impl Iterator<Item = (Micros, Line)> + '_ {
+        self.lines.iter().map(|(&(end, _), line)| (end, *line))
     }
 }
 
@@ -67,28 +83,36 @@ impl OnDemand {
     /// What accounts owe, by account and machine, for what ended in a period: on-demand runs by
     /// the microsecond of their execution, reservations by the second of their length. Time spent
     /// waiting, halted runs, runs that did not end well, and jobs of reservations cost nothing.
-    /// Prices are those of now.
+    /// Prices are those under which a run started, or a reservation began. Machines that had the
+    /// same name one after the other have one bill.
     pub fn bills(&self, period: Range<Micros>) -> BTreeMap<(AccountId, String), Bill> {
+        self.bills_by(period, |machine| {
+            self.machines[machine as usize].name.clone()
+        })
+    }
+
+    /// The same by account and number of the machine.
+    pub fn bills_by_number(&self, period: Range<Micros>) -> BTreeMap<(AccountId, u32), Bill> {
+        self.bills_by(period, |machine| machine)
+    }
+
+    fn bills_by<K: Ord>(
+        &self,
+        period: Range<Micros>,
+        key: impl Fn(u32) -> K,
+    ) -> BTreeMap<(AccountId, K), Bill> {
         let mut bills = BTreeMap::new();
         if period.is_empty() {
             return bills;
         }
         let lines = self.ledger.lines.range((period.start, 0)..(period.end, 0));
-        for (account, machine, billed) in lines.map(|(_, line)| *line) {
-            let machine = &self.machines[machine as usize];
-            let bill: &mut Bill = bills.entry((account, machine.name.clone())).or_default();
-            let (units, price) = match billed {
-                Billed::Executed(micros) => {
-                    bill.executed += u128::from(micros);
-                    (micros, machine.prices.execution_microsecond)
-                }
-                Billed::Reserved(secs) => {
-                    bill.reserved_secs += u128::from(secs);
-                    (secs, machine.prices.reserved_second)
-                }
-            };
-            let amount = u128::from(units) * u128::from(price);
-            bill.amount = bill.amount.saturating_add(amount);
+        for (_, line) in lines {
+            let bill: &mut Bill = bills.entry((line.account, key(line.machine))).or_default();
+            match line.billed {
+                Billed::Executed(micros) => bill.executed += u128::from(micros),
+                Billed::Reserved(secs) => bill.reserved_secs += u128::from(secs),
+            }
+            bill.amount = bill.amount.saturating_add(line.amount());
         }
         bills
     }

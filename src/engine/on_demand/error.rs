@@ -76,6 +76,16 @@ pub enum OnDemandError {
         /// The machine.
         name: String,
     },
+    /// A reservation that would have ended in the past.
+    #[error("reservation {reservation} ends at {end}, but it is {now} already")]
+    Over {
+        /// Its id.
+        reservation: u64,
+        /// Its end.
+        end: Micros,
+        /// Now.
+        now: Micros,
+    },
     /// A reservation that runs cannot be cancelled.
     #[error("reservation {reservation} has begun at {start}")]
     Begun {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::error::OnDemandError;
 use super::{Next, OnDemand};
-use crate::engine::queue::Micros;
+use crate::engine::queue::{Lasts, Micros};
 use crate::usage::EndState;
 
 /// When a waiting job will start.
@@ -25,6 +25,29 @@ impl OnDemand {
     /// # Errors
     /// [`MachineError::UnknownMachine`](crate::engine::MachineError::UnknownMachine).
     pub fn estimate(&mut self, machine: &str, now: Micros) -> Result<Vec<Estimate>, OnDemandError> {
+        self.simulate(machine, now, None)
+    }
+
+    /// As [`OnDemand::estimate`], where `lasts` has the run time of each job, by id, in microseconds
+    /// from its start.
+    ///
+    /// # Errors
+    /// As [`OnDemand::estimate`].
+    pub fn estimate_lasting(
+        &mut self,
+        machine: &str,
+        now: Micros,
+        lasts: Lasts<'_>,
+    ) -> Result<Vec<Estimate>, OnDemandError> {
+        self.simulate(machine, now, Some(lasts))
+    }
+
+    fn simulate(
+        &mut self,
+        machine: &str,
+        now: Micros,
+        lasts: Option<Lasts<'_>>,
+    ) -> Result<Vec<Estimate>, OnDemandError> {
         let at = self.machine(machine)?;
         let waiting = self.positions(machine, now)?;
         let mut unknown: HashSet<u64> = waiting.iter().copied().collect();
@@ -41,7 +64,7 @@ impl OnDemand {
                     }
                 }
                 Next::Halt(job) => future.halted(job, now)?,
-                Next::Busy => future.end_next(at)?,
+                Next::Busy => future.end_next(at, lasts)?,
                 Next::NoneWaits | Next::Paused => break,
             }
         }
@@ -54,16 +77,17 @@ impl OnDemand {
     }
 
     /// Lets time pass to the next end of a run on a machine.
-    fn end_next(&mut self, machine: u32) -> Result<(), OnDemandError> {
+    fn end_next(&mut self, machine: u32, lasts: Option<Lasts<'_>>) -> Result<(), OnDemandError> {
         let ends = self.machines[machine as usize].running.iter().map(|id| {
             let job = &self.jobs[id];
-            let length = Micros::try_from(job.expected).unwrap_or(Micros::MAX);
+            let length = lasts.map_or(job.expected, |lasts| lasts(*id));
+            let length = Micros::try_from(length).unwrap_or(Micros::MAX);
             let end = job.started.unwrap_or(self.now).saturating_add(length);
             (end.max(self.now), *id)
         });
         let Some((end, job)) = ends.min() else {
             return Ok(());
         };
-        self.finish(job, EndState::Completed, 0, 0, end)
+        self.finish(job, EndState::Completed, 0, 0, end).map(drop)
     }
 }

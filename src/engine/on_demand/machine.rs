@@ -21,10 +21,15 @@ pub(super) struct Machine {
     pub(super) running: Vec<u64>,
     /// Reservations that are not over, by start.
     pub(super) reserved: BTreeMap<Micros, u64>,
+    /// The run time of jobs that come without any.
+    pub(super) default_length: Option<u64>,
+    /// It is gone; its number is not used again.
+    pub(super) removed: bool,
 }
 
 impl OnDemand {
-    /// Adds a machine. `limit`: of waiting on-demand jobs; `None`: none.
+    /// Adds a machine. `limit`: of waiting on-demand jobs; `None`: none. Its number is how many were
+    /// added before, also those that were removed.
     ///
     /// # Errors
     /// [`MachineError::MachineTwice`].
@@ -48,13 +53,24 @@ impl OnDemand {
             in_reservation: BTreeSet::new(),
             running: Vec::new(),
             reserved: BTreeMap::new(),
+            default_length: None,
+            removed: false,
         });
         Ok(())
     }
 
-    /// The names of the machines, as they were added.
+    /// The names of the machines, in the order in which they were added.
     pub fn machines(&self) -> impl Iterator<Item = &str> {
-        self.machines.iter().map(|machine| machine.name.as_str())
+        self.machine_states().map(|machine| machine.name)
+    }
+
+    /// The number of the latest machine with a name, also of one that was removed.
+    pub fn number_of(&self, name: &str) -> Option<u32> {
+        let at = self
+            .machines
+            .iter()
+            .rposition(|machine| machine.name == name)?;
+        Some(at as u32)
     }
 
     /// Begins or ends maintenance. A paused machine gives no job; what runs there is the

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | reservation | a machine is an account's for a time; what it submits there meanwhile are jobs of the reservation, everything else is on-demand and stays so |
 //! | next | the oldest job of the running reservation; if none waits, the oldest on-demand job |
-//! | side by side | jobs of a reservation on disjoint parts of the machine; an on-demand job runs alone |
+//! | side by side | jobs of a reservation on disjoint parts of the machine, also past one that waits for other parts than theirs; an on-demand job runs alone |
 //! | halt | where a job of a reservation waits and an on-demand job runs, that one is to be halted: it goes back to the very place it had, costs nothing and starts again |
 //! | end of a reservation | jobs that still wait become on-demand jobs of that moment, in the order of their submission, within the limits; one that runs goes on |
 //! | limits | waiting on-demand jobs of an account, and of a machine |
@@ -41,7 +41,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ask;
 mod bill;
+mod change;
 mod error;
 mod estimate;
 mod machine;
@@ -49,15 +51,16 @@ mod reservation;
 #[cfg(any(feature = "capi", feature = "slurm", test))]
 mod save;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use super::queue::Micros;
-use crate::engine::MachineError;
+use crate::engine::{Finished, MachineError};
 use crate::usage::{EndState, Outcomes};
 
+pub use ask::{MachineState, Reserved};
 pub use bill::{Bill, Prices};
-use bill::{Billed, Ledger};
+use bill::{Billed, Ledger, Line};
 pub use error::OnDemandError;
 pub use estimate::Estimate;
 use machine::Machine;
@@ -78,7 +81,8 @@ pub struct NewJob<'a> {
     /// Numbers of the parts of the machine that it uses; none: all of it. Only jobs of a
     /// reservation run side by side.
     pub parts: &'a [u32],
-    /// How long it is expected to run, or may at most: for estimates.
+    /// How long it is expected to run, or may at most: for estimates. 0: the default of the machine,
+    /// or of the queue; without one it is 0.
     pub expected: u64,
 }
 
@@ -134,6 +138,8 @@ struct Job {
     /// Since when it stands in the on-demand line; `None`: it is a job of a reservation.
     queued: Option<Micros>,
     started: Option<Micros>,
+    /// Price of a microsecond, under which it runs.
+    price: u64,
 }
 
 /// See the [module](self).
@@ -146,6 +152,10 @@ pub struct OnDemand {
     /// Of every account without one of its own.
     account_limit: Option<u32>,
     account_limits: HashMap<AccountId, Option<u32>>,
+    /// The machines that accounts are bound to, by name.
+    bindings: BTreeMap<AccountId, Vec<String>>,
+    /// The run time of jobs that come without any, on machines without one of their own.
+    default_length: Option<u64>,
     /// On-demand jobs that wait.
     waiting: HashMap<AccountId, u32>,
     reservations: HashMap<u64, Reservation>,
@@ -156,6 +166,11 @@ pub struct OnDemand {
 }
 
 impl OnDemand {
+    /// Ends of runs that are billed where nothing else was said.
+    pub fn default_billed() -> Outcomes {
+        Outcomes::from_words(["COMPLETED"]).expect("a state")
+    }
+
     /// Without machines. `billed`: which ends of on-demand runs are ends that were well for the
     /// machine.
     pub fn new(billed: Outcomes, now: Micros) -> OnDemand {
@@ -166,6 +181,8 @@ impl OnDemand {
             jobs: HashMap::new(),
             account_limit: None,
             account_limits: HashMap::new(),
+            bindings: BTreeMap::new(),
+            default_length: None,
             waiting: HashMap::new(),
             reservations: HashMap::new(),
             ends: BTreeSet::new(),
@@ -196,12 +213,14 @@ impl OnDemand {
     /// machine at this moment, otherwise an on-demand job.
     ///
     /// # Errors
-    /// [`MachineError::UnknownMachine`], [`MachineError::JobTwice`], [`OnDemandError::Full`].
+    /// [`MachineError::UnknownMachine`], [`MachineError::JobTwice`], [`MachineError::Elsewhere`],
+    /// [`OnDemandError::Full`].
     pub fn submit(&mut self, new: &NewJob<'_>, now: Micros) -> Result<Submitted, OnDemandError> {
         let machine = self.machine(new.machine)?;
         if self.jobs.contains_key(&new.id) {
             return Err(MachineError::JobTwice { job: new.id }.into());
         }
+        self.check_bound(new.account, new.machine)?;
         let reservation = self.at(now, |queue| {
             let reserved = queue.reservation_now(machine);
             let reservation = reserved.is_some_and(|reserved| reserved.owner == new.account);
@@ -214,10 +233,14 @@ impl OnDemand {
             account: new.account,
             machine,
             parts: new.parts.to_vec(),
-            expected: new.expected,
+            expected: match new.expected {
+                0 => self.default_length_of(machine).unwrap_or(0),
+                expected => expected,
+            },
             submit: self.now,
             queued: (!reservation).then_some(self.now),
             started: None,
+            price: 0,
         };
         self.jobs.insert(new.id, job);
         self.wait(new.id);
@@ -315,18 +338,39 @@ impl OnDemand {
         if found.paused {
             return Next::Paused;
         }
-        if let Some(&(_, id)) = found.in_reservation.first() {
-            return match self.in_the_way(id) {
-                None => Next::Job(id),
-                Some(running) if self.jobs[&running].queued.is_some() => Next::Halt(running),
-                Some(_) => Next::Busy,
-            };
+        if let Some(&(_, first)) = found.in_reservation.first() {
+            if let Some(halt) = self
+                .in_the_way(first)
+                .filter(|id| self.jobs[id].queued.is_some())
+            {
+                return Next::Halt(halt);
+            }
+            let next = self.next_beside(found.in_reservation.iter().map(|job| job.1));
+            return next.map_or(Next::Busy, Next::Job);
         }
         match found.on_demand.first() {
             None => Next::NoneWaits,
             Some(_) if !found.running.is_empty() => Next::Busy,
             Some(&(.., id)) => Next::Job(id),
         }
+    }
+
+    /// The first of the waiting jobs of a reservation, in their order, that can run beside what runs
+    /// and uses no part that one before it waits for: whenever they end, it delays none of them.
+    fn next_beside(&self, waiting: impl Iterator<Item = u64>) -> Option<u64> {
+        let mut claimed: HashSet<u32> = HashSet::new();
+        for id in waiting {
+            let parts = &self.jobs[&id].parts;
+            let free = !parts.iter().any(|part| claimed.contains(part));
+            if free && self.in_the_way(id).is_none() && (!parts.is_empty() || claimed.is_empty()) {
+                return Some(id);
+            }
+            if parts.is_empty() {
+                return None;
+            }
+            claimed.extend(parts);
+        }
+        None
     }
 
     /// A job that runs and that this one cannot run beside.
@@ -350,9 +394,14 @@ impl OnDemand {
         // The job may be refused at the end of its reservation.
         let machine = self.at(now, |queue| queue.check_start(id))?;
         self.leave_line(id);
-        let started = Some(self.now);
-        self.jobs.get_mut(&id).expect("a job that is known").started = started;
-        self.machines[machine as usize].running.push(id);
+        let machine = &mut self.machines[machine as usize];
+        let job = self.jobs.get_mut(&id).expect("a job that is known");
+        job.started = Some(self.now);
+        job.price = match job.queued {
+            Some(_) => machine.prices.execution_microsecond,
+            None => 0,
+        };
+        machine.running.push(id);
         Ok(())
     }
 
@@ -409,7 +458,7 @@ impl OnDemand {
     }
 
     /// A run has ended after `executed` microseconds on the machine. It is billed if the job is
-    /// on-demand and such ends are.
+    /// on-demand and such ends are, at the price that the machine had when it started.
     ///
     /// # Errors
     /// [`MachineError::UnknownJob`], [`MachineError::NotRunning`],
@@ -418,10 +467,10 @@ impl OnDemand {
         &mut self,
         id: u64,
         end: EndState,
-        exit_code: u8,
+        exit_code: u32,
         executed: Micros,
         now: Micros,
-    ) -> Result<(), OnDemandError> {
+    ) -> Result<Finished, OnDemandError> {
         self.at(now, |queue| {
             let started = queue.job(id)?.started;
             let started = started.ok_or(MachineError::NotRunning { job: id })?;
@@ -437,14 +486,24 @@ impl OnDemand {
             }
         })?;
         let job = self.job(id)?;
-        let (account, machine) = (job.account, job.machine);
-        if job.queued.is_some() && executed > 0 && self.billed.counts(end, exit_code) {
-            let billed = Billed::Executed(executed.unsigned_abs());
-            self.ledger.add(self.now, account, machine, billed);
+        let line = Line {
+            account: job.account,
+            machine: job.machine,
+            billed: Billed::Executed(executed.unsigned_abs()),
+            price: job.price,
+        };
+        let counts = job.queued.is_some() && self.billed.counts(end, exit_code);
+        if counts && executed > 0 {
+            self.ledger.add(self.now, line);
         }
         self.stop(id);
         self.jobs.remove(&id);
-        Ok(())
+        Ok(Finished {
+            executed,
+            counts,
+            price: line.price,
+            cost: if counts { line.amount() } else { 0 },
+        })
     }
 
     /// A waiting job is gone. One that runs is ended by [`OnDemand::finish`].

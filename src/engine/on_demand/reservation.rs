@@ -1,6 +1,8 @@
 //! Reservations: a machine, its owner for a time, and what is left at the end.
 
-use super::bill::{Billed, seconds};
+use std::ops::Bound;
+
+use super::bill::{Billed, Line, seconds};
 use super::error::OnDemandError;
 use super::{AccountId, Job, OnDemand};
 use crate::engine::queue::{Micros, SECOND};
@@ -12,14 +14,18 @@ pub(super) struct Reservation {
     pub owner: AccountId,
     pub start: Micros,
     pub end: Micros,
+    /// Price of a second, where the price of the machine has changed since it began.
+    pub price: Option<u64>,
 }
 
 impl OnDemand {
     /// Reserves a machine from `start` until before `end`, which is whole seconds later.
     ///
     /// # Errors
-    /// [`MachineError::UnknownMachine`](crate::engine::MachineError::UnknownMachine), [`OnDemandError::ReservationTwice`],
-    /// [`OnDemandError::Length`], [`OnDemandError::Past`], [`OnDemandError::Overlap`].
+    /// [`MachineError::UnknownMachine`](crate::engine::MachineError::UnknownMachine),
+    /// [`MachineError::Elsewhere`](crate::engine::MachineError::Elsewhere),
+    /// [`OnDemandError::ReservationTwice`], [`OnDemandError::Length`], [`OnDemandError::Past`],
+    /// [`OnDemandError::Overlap`].
     pub fn reserve(
         &mut self,
         reservation: u64,
@@ -34,7 +40,9 @@ impl OnDemand {
             owner,
             start,
             end,
+            price: None,
         };
+        self.check_bound(owner, machine)?;
         self.at(now, |queue| queue.check(reservation, &made))?;
         self.book(reservation, made);
         Ok(())
@@ -46,14 +54,7 @@ impl OnDemand {
             return Err(OnDemandError::ReservationTwice { reservation });
         }
         let (start, now) = (made.start, self.now);
-        let micros = i128::from(made.end) - i128::from(start);
-        let fits = i64::try_from(micros).is_ok_and(|length| length > 0 && length % SECOND == 0);
-        if !fits {
-            return Err(OnDemandError::Length {
-                reservation,
-                micros,
-            });
-        }
+        check_length(reservation, start, made.end)?;
         if start < now {
             return Err(OnDemandError::Past {
                 reservation,
@@ -83,6 +84,49 @@ impl OnDemand {
         reserved.insert(new.start, id);
         self.ends.insert((new.end, id));
         self.reservations.insert(id, new);
+    }
+
+    /// Shortens or extends a reservation that is not over: it ends at `end`, whole seconds after its
+    /// start and not before now. Jobs of it that wait become on-demand jobs at the new end. It is
+    /// billed by its new length.
+    ///
+    /// # Errors
+    /// [`OnDemandError::UnknownReservation`], [`OnDemandError::Length`], [`OnDemandError::Over`],
+    /// [`OnDemandError::Overlap`].
+    pub fn set_reservation_end(
+        &mut self,
+        reservation: u64,
+        end: Micros,
+        now: Micros,
+    ) -> Result<(), OnDemandError> {
+        self.at(now, |queue| {
+            let found = queue.reservations.get(&reservation).copied();
+            let found = found.ok_or(OnDemandError::UnknownReservation { reservation })?;
+            check_length(reservation, found.start, end)?;
+            let now = queue.now;
+            if end < now {
+                return Err(OnDemandError::Over {
+                    reservation,
+                    end,
+                    now,
+                });
+            }
+            let machine = &queue.machines[found.machine as usize];
+            let later = (Bound::Excluded(found.start), Bound::Excluded(end));
+            if let Some((_, &other)) = machine.reserved.range(later).next() {
+                return Err(OnDemandError::Overlap {
+                    reservation,
+                    other,
+                    name: machine.name.clone(),
+                });
+            }
+            queue.drop_reservation(reservation, &found);
+            queue.book(reservation, Reservation { end, ..found });
+            Ok(())
+        })?;
+        // It may end at this very moment.
+        self.pass(now);
+        Ok(())
     }
 
     /// Cancels a reservation that has not begun; it costs nothing.
@@ -160,9 +204,14 @@ impl OnDemand {
         {
             let ended = self.reservations[&reservation];
             self.drop_reservation(reservation, &ended);
-            let secs = seconds(end - ended.start);
-            let billed = Billed::Reserved(secs);
-            self.ledger.add(end, ended.owner, ended.machine, billed);
+            let prices = self.machines[ended.machine as usize].prices;
+            let line = Line {
+                account: ended.owner,
+                machine: ended.machine,
+                billed: Billed::Reserved(seconds(end - ended.start)),
+                price: ended.price.unwrap_or(prices.reserved_second),
+            };
+            self.ledger.add(end, line);
             passed.ended.push((reservation, ended));
             let left = std::mem::take(&mut self.machines[ended.machine as usize].in_reservation);
             for (_, id) in left {
@@ -202,6 +251,18 @@ impl OnDemand {
                 self.refused.push((id, error));
             }
         }
+    }
+}
+
+/// Refuses a length that is not whole seconds, at least 1.
+fn check_length(reservation: u64, start: Micros, end: Micros) -> Result<(), OnDemandError> {
+    let micros = i128::from(end) - i128::from(start);
+    match i64::try_from(micros).is_ok_and(|length| length > 0 && length % SECOND == 0) {
+        true => Ok(()),
+        false => Err(OnDemandError::Length {
+            reservation,
+            micros,
+        }),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Saving an on-demand queue into bytes, and restoring it.
 //!
-//! The frame is that of [`crate::engine::bytes`], `FTDEMAND` of version 1; in it stand the ends
+//! The frame is that of [`crate::engine::bytes`], `FTDEMAND` of version 2; in it are the ends
 //! that are billed, the moment, machines, limits of accounts, reservations, jobs, those refused
-//! that were not reported yet, and what is billed.
+//! that were not reported yet, what is billed, bindings and the default of the run time. Version 1 has
+//! neither the last two, nor a default or a removal of a machine, nor prices of runs and
+//! reservations: they have those of their machine.
 
-use super::bill::Billed;
+use super::bill::{Billed, Line};
 use super::error::OnDemandError;
 use super::reservation::Reservation;
 use super::{Job, Limit, OnDemand, Prices};
@@ -15,7 +17,7 @@ use crate::usage::Outcomes;
 
 const FORMAT: Format = Format {
     magic: b"FTDEMAND",
-    version: 1,
+    version: 2,
 };
 
 impl From<Fault> for OnDemandError {
@@ -48,6 +50,8 @@ fn write(bytes: &mut Writer, queue: &OnDemand) {
         bytes.u64(machine.prices.execution_microsecond);
         bytes.u64(machine.prices.reserved_second);
         bytes.u8(machine.paused.into());
+        bytes.option(machine.default_length, Writer::u64);
+        bytes.u8(machine.removed.into());
     });
     bytes.option(queue.account_limit, Writer::u32);
     let mut limits: Vec<_> = queue.account_limits.iter().collect();
@@ -64,6 +68,7 @@ fn write(bytes: &mut Writer, queue: &OnDemand) {
         bytes.u32(reservation.owner);
         bytes.i64(reservation.start);
         bytes.i64(reservation.end);
+        bytes.option(reservation.price, Writer::u64);
     });
     let mut jobs: Vec<_> = queue.jobs.iter().collect();
     jobs.sort_unstable_by_key(|job| job.0);
@@ -76,17 +81,24 @@ fn write(bytes: &mut Writer, queue: &OnDemand) {
         write_refusal(bytes, error);
     });
     let lines: Vec<_> = queue.ledger.lines().collect();
-    bytes.list(&lines, |bytes, &(end, account, machine, billed)| {
+    bytes.list(&lines, |bytes, &(end, line)| {
         bytes.i64(end);
-        bytes.u32(account);
-        bytes.u32(machine);
-        let (reserved, number) = match billed {
+        bytes.u32(line.account);
+        bytes.u32(line.machine);
+        let (reserved, number) = match line.billed {
             Billed::Executed(micros) => (false, micros),
             Billed::Reserved(secs) => (true, secs),
         };
         bytes.u8(reserved.into());
         bytes.u64(number);
+        bytes.u64(line.price);
     });
+    let bindings: Vec<_> = queue.bindings.iter().collect();
+    bytes.list(&bindings, |bytes, (account, machines)| {
+        bytes.u32(**account);
+        bytes.list(machines, |bytes, machine| bytes.text(machine));
+    });
+    bytes.option(queue.default_length, Writer::u64);
 }
 
 fn write_job(bytes: &mut Writer, job: &Job) {
@@ -97,6 +109,7 @@ fn write_job(bytes: &mut Writer, job: &Job) {
     bytes.i64(job.submit);
     bytes.option(job.queued, Writer::i64);
     bytes.option(job.started, Writer::i64);
+    bytes.u64(job.price);
 }
 
 /// Jobs are only refused for want of room.
@@ -137,8 +150,15 @@ fn read(reader: &mut Reader<'_>) -> Result<OnDemand, Fault> {
         };
         let added = queue.add_machine(&name, limit, prices);
         added.map_err(|error| damaged(error.to_string()))?;
-        let machine = queue.machines.last_mut();
-        machine.expect("one was added").paused = reader.flag()?;
+        let machine = queue.machines.last_mut().expect("one was added");
+        machine.paused = reader.flag()?;
+        if reader.since(2) {
+            machine.default_length = reader.option(Reader::u64)?;
+            machine.removed = reader.flag()?;
+        }
+        if machine.removed {
+            queue.names.remove(&name);
+        }
     }
     queue.account_limit = reader.option(Reader::u32)?;
     for _ in 0..reader.u32()? {
@@ -160,7 +180,24 @@ fn read(reader: &mut Reader<'_>) -> Result<OnDemand, Fault> {
             true => Billed::Reserved(reader.u64()?),
             false => Billed::Executed(reader.u64()?),
         };
-        queue.ledger.add(end, account, machine, billed);
+        let prices = queue.machines[machine as usize].prices;
+        let price = match (reader.since(2), billed) {
+            (true, _) => reader.u64()?,
+            (false, Billed::Executed(_)) => prices.execution_microsecond,
+            (false, Billed::Reserved(_)) => prices.reserved_second,
+        };
+        let line = Line {
+            account,
+            machine,
+            billed,
+            price,
+        };
+        queue.ledger.add(end, line);
+    }
+    if reader.since(2) {
+        let bindings = reader.list(|reader| Ok((reader.u32()?, reader.list(Reader::text)?)))?;
+        queue.bindings = bindings.into_iter().collect();
+        queue.default_length = reader.option(Reader::u64)?;
     }
     Ok(queue)
 }
@@ -182,9 +219,15 @@ fn read_reservation(reader: &mut Reader<'_>, queue: &mut OnDemand) -> Result<(),
         owner: reader.u32()?,
         start: reader.i64()?,
         end: reader.i64()?,
+        price: match reader.since(2) {
+            true => reader.option(Reader::u64)?,
+            false => None,
+        },
     };
+    let removed = queue.machines[reservation.machine as usize].removed;
     let length = reservation.end.checked_sub(reservation.start);
-    let sound = length.is_some_and(|length| length > 0 && length % SECOND == 0)
+    let sound = !removed
+        && length.is_some_and(|length| length > 0 && length % SECOND == 0)
         && reservation.end > queue.now
         && !queue.reservations.contains_key(&id)
         && queue.overlapping(&reservation).is_none();
@@ -197,7 +240,7 @@ fn read_reservation(reader: &mut Reader<'_>, queue: &mut OnDemand) -> Result<(),
 
 fn read_job(reader: &mut Reader<'_>, queue: &mut OnDemand) -> Result<(), Fault> {
     let id = reader.u64()?;
-    let job = Job {
+    let mut job = Job {
         account: reader.u32()?,
         machine: reader.machine(queue)?,
         parts: reader.list(Reader::u32)?,
@@ -205,9 +248,17 @@ fn read_job(reader: &mut Reader<'_>, queue: &mut OnDemand) -> Result<(), Fault> 
         submit: reader.i64()?,
         queued: reader.option(Reader::i64)?,
         started: reader.option(Reader::i64)?,
+        price: 0,
     };
+    let machine = &queue.machines[job.machine as usize];
+    job.price = match (reader.since(2), job.queued.and(job.started)) {
+        (true, _) => reader.u64()?,
+        (false, Some(_)) => machine.prices.execution_microsecond,
+        (false, None) => 0,
+    };
+    let removed = machine.removed;
     let later = job.started > Some(queue.now);
-    if later || queue.jobs.contains_key(&id) {
+    if later || removed || queue.jobs.contains_key(&id) {
         return Err(damaged(format!("job {id} cannot be")));
     }
     let (machine, runs) = (job.machine, job.started.is_some());
@@ -304,6 +355,32 @@ mod tests {
             assert_eq!(restored.bills(0..now + 1), saved.bills(0..now + 1));
             assert_eq!(restored.save(), saved.save());
         }
+    }
+
+    /// A state of format 1, which a program made with version 1.0.0-rc.1 of ABI 0. By hand: job 1 of
+    /// account 8 ran 400 us at 3 on ion, job 3 runs on trap at 5; the first reservation lasted 2 s at
+    /// 1000, the second, of account 7, runs to second 9, with its job 20. Of jobs 4 to 8 two were left
+    /// room for.
+    #[test]
+    fn a_state_of_the_earlier_format_is_restored() {
+        let bytes = include_bytes!("../../../tests/abi/0/1.0.0-rc.1/on_demand.state");
+        let mut queue = OnDemand::restore(bytes).unwrap();
+        let now = 6 * SECOND;
+        let bills = queue.bills(0..now);
+        assert_eq!(bills[&(8, "ion".to_owned())].amount, 1_200);
+        assert_eq!(bills[&(7, "ion".to_owned())].amount, 2_000);
+        assert_eq!(queue.positions("ion", now).unwrap(), [2, 4, 5]);
+        assert_eq!(queue.refused(now).len(), 3);
+        let told = queue.finish(3, EndState::Timeout, 0, 10, now).unwrap();
+        assert_eq!((told.counts, told.price, told.cost), (true, 5, 50));
+        let told = queue.finish(20, EndState::Completed, 0, 0, now).unwrap();
+        assert_eq!((told.counts, told.price), (false, 0));
+        let reservations = queue.reservations(now);
+        assert_eq!(
+            (reservations[0].reservation, reservations[0].price),
+            (2, 1_000)
+        );
+        assert_eq!(queue.save()[8], 2);
     }
 
     #[test]

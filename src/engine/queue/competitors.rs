@@ -1,5 +1,6 @@
 //! Who competes: the associations with shares, what each is entitled to and how its use counts.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::error::QueueError;
@@ -7,7 +8,7 @@ use super::settings::{AccountRule, Counted, SECOND, Settings};
 use crate::config::MOST_MINUTES;
 use crate::fairshare::Entitlement;
 use crate::order::{Entitled, Level};
-use crate::tree::{AssocId, AssocIndex, Shares, Tree};
+use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 
 /// The parent of nodes directly below the root.
 pub(super) const NONE: u32 = u32::MAX;
@@ -38,13 +39,18 @@ pub(super) struct Competitors {
 impl Competitors {
     pub fn new(tree: &Tree, settings: &Settings) -> Result<Competitors, QueueError> {
         check(settings)?;
+        let tree = &competing(tree, settings);
         let special = special(tree, settings)?;
         let mut made = Competitors {
             nodes: Vec::new(),
             rules: vec![settings.counted],
             charged_to: vec![None; tree.len()],
         };
-        let entitled = entitled(tree, settings, &special);
+        let entitled = entitlement(tree, settings, &special).divided(
+            tree,
+            whole(settings),
+            SECOND.unsigned_abs(),
+        );
         let mut depths = Vec::new();
         for &at in tree.parents_first() {
             let Some(above) = tree.fs_parent(at) else {
@@ -152,12 +158,47 @@ fn special(
     Ok(special)
 }
 
-/// What each association is entitled to by position, in units times microseconds.
-fn entitled(
+/// Refuses minutes of accounts that are more than those of their parent, where both count the same
+/// use.
+pub(super) fn check_minutes(tree: &Tree, settings: &Settings) -> Result<(), QueueError> {
+    let tree = &competing(tree, settings);
+    let special = special(tree, settings)?;
+    match entitlement(tree, settings, &special).excess(tree) {
+        None => Ok(()),
+        Some(excess) => Err(QueueError::MinutesBeyond {
+            id: tree.rows()[excess.parent.get()].id,
+            minutes: excess.minutes,
+            given: excess.given,
+        }),
+    }
+}
+
+/// The tree with the users as they compete: where they do not, they share as their account does.
+fn competing<'a>(tree: &'a Tree, settings: &Settings) -> Cow<'a, Tree> {
+    let aside = |row: &Assoc| {
+        let below_root = tree.root().map(|root| tree.rows()[root.get()].id) == row.parent;
+        row.kind == AssocKind::User && row.shares != Shares::Parent && !below_root
+    };
+    if settings.users_compete || !tree.rows().iter().any(aside) {
+        return Cow::Borrowed(tree);
+    }
+    let rows = tree.rows().iter().map(|row| Assoc {
+        shares: if aside(row) {
+            Shares::Parent
+        } else {
+            row.shares
+        },
+        ..*row
+    });
+    Cow::Owned(Tree::from_rows(rows).expect("a tree with other shares"))
+}
+
+/// Minutes of each account that has some.
+fn entitlement(
     tree: &Tree,
     settings: &Settings,
     special: &HashMap<AssocIndex, AccountRule>,
-) -> Vec<Entitled> {
+) -> Entitlement {
     let counted = |mut at: Option<AssocIndex>| {
         while let Some(up) = at {
             if let Some(counted) = special.get(&up).and_then(|rule| rule.counted) {
@@ -169,13 +210,12 @@ fn entitled(
     };
     let given = special.iter();
     let given = given.filter_map(|(at, rule)| Some((*at, rule.minutes?)));
-    let entitlement = given.fold(Entitlement::new(0), |entitlement, (at, minutes)| {
+    given.fold(Entitlement::new(0), |entitlement, (at, minutes)| {
         match counted(Some(at)) == counted(tree.fs_parent(at)) {
             true => entitlement.with_minutes(at, minutes),
             false => entitlement.with_minutes_apart(at, minutes),
         }
-    });
-    entitlement.divided(tree, whole(settings), SECOND.unsigned_abs())
+    })
 }
 
 /// What the root is entitled to, in units times microseconds. Where all use since a moment

@@ -4,7 +4,7 @@ use crate::engine::MachineError;
 use crate::tree::{AssocId, TreeError};
 
 /// Why a queue refuses a call. The queue is unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueueError {
     /// A setting without sense.
@@ -30,7 +30,10 @@ pub enum QueueError {
         id: AssocId,
     },
     /// A rule for an account that does not compete.
-    #[error("account {id} has a rule of its own, but shares as its parent does")]
+    #[error(
+        "account {id} has a rule of its own, but shares as its parent does, or is a user where \
+         users do not compete"
+    )]
     AccountAside {
         /// Its id.
         id: AssocId,
@@ -40,6 +43,18 @@ pub enum QueueError {
     NoMinutes {
         /// Its id.
         id: AssocId,
+    },
+    /// More minutes than the parent has.
+    #[error(
+        "the accounts below account {id} have {given} minutes together, but it has {minutes} to give"
+    )]
+    MinutesBeyond {
+        /// The parent.
+        id: AssocId,
+        /// Its minutes, or what is left for it of those of an account above.
+        minutes: f64,
+        /// Those of its children together.
+        given: u64,
     },
     /// An association that is not there.
     #[error("job {job}: association {assoc} is not in the tree")]
@@ -58,7 +73,10 @@ pub enum QueueError {
         assoc: AssocId,
     },
     /// A job without an expected and a maximum run time.
-    #[error("job {job} has neither an expected nor a maximum run time")]
+    #[error(
+        "job {job} has neither an expected nor a maximum run time, and there is no default for its \
+         machine"
+    )]
     NoLength {
         /// Its id.
         job: u64,

@@ -27,6 +27,29 @@ impl Queue {
     /// # Errors
     /// [`MachineError::UnknownMachine`](crate::engine::MachineError::UnknownMachine).
     pub fn estimate(&mut self, machine: &str, now: Micros) -> Result<Vec<Estimate>, QueueError> {
+        self.simulate(machine, now, None)
+    }
+
+    /// As [`Queue::estimate`], where `lasts` has the run time of each job, by id, in microseconds from
+    /// its start. Jobs are chosen and charged by their expected times all the same.
+    ///
+    /// # Errors
+    /// As [`Queue::estimate`].
+    pub fn estimate_lasting(
+        &mut self,
+        machine: &str,
+        now: Micros,
+        lasts: Lasts<'_>,
+    ) -> Result<Vec<Estimate>, QueueError> {
+        self.simulate(machine, now, Some(lasts))
+    }
+
+    fn simulate(
+        &mut self,
+        machine: &str,
+        now: Micros,
+        lasts: Option<Lasts<'_>>,
+    ) -> Result<Vec<Estimate>, QueueError> {
         let at = self.machine(machine)?;
         self.advance(now);
         let mut found = Vec::with_capacity(self.machines[at as usize].waiting);
@@ -34,7 +57,7 @@ impl Queue {
             let never = |id| self.estimated(id, None);
             return Ok(self.ordered(at).into_iter().map(never).collect());
         }
-        let mut future = Future::new(self.clone());
+        let mut future = Future::new(self.clone(), lasts);
         while future.queue.machines[at as usize].waiting > 0 {
             future.start_all(|queue, job| {
                 let job = queue.job(job);
@@ -57,25 +80,31 @@ impl Queue {
     }
 }
 
+/// Run time of a job, by id.
+pub type Lasts<'a> = &'a dyn Fn(u64) -> u64;
+
 /// A copy of the queue that is simulated forward.
-struct Future {
+struct Future<'a> {
     queue: Queue,
+    /// Run times; `None`: as expected.
+    lasts: Option<Lasts<'a>>,
     /// When what runs ends, and its position.
     ends: BinaryHeap<Reverse<(Micros, u32)>>,
     /// Machines that may have room.
     idle: BTreeSet<u32>,
 }
 
-impl Future {
-    fn new(queue: Queue) -> Future {
+impl<'a> Future<'a> {
+    fn new(queue: Queue, lasts: Option<Lasts<'a>>) -> Future<'a> {
         let ends = queue.running.keys().map(|at| {
-            let end = end(&queue, *at).max(queue.now);
+            let end = end(&queue, *at, lasts).max(queue.now);
             Reverse((end, *at))
         });
         Future {
             ends: ends.collect(),
             idle: (0..queue.machines.len() as u32).collect(),
             queue,
+            lasts,
         }
     }
 
@@ -85,7 +114,8 @@ impl Future {
             while let Ok(at) = self.queue.next_at(machine) {
                 self.queue.run(at, self.queue.now);
                 started(&self.queue, at);
-                self.ends.push(Reverse((end(&self.queue, at), at)));
+                let end = end(&self.queue, at, self.lasts);
+                self.ends.push(Reverse((end, at)));
             }
         }
     }
@@ -108,9 +138,10 @@ impl Future {
 }
 
 /// When a running job is expected to end.
-fn end(queue: &Queue, at: u32) -> Micros {
+fn end(queue: &Queue, at: u32, lasts: Option<Lasts<'_>>) -> Micros {
     let job = queue.job(at);
-    let length = i64::try_from(job.length()).unwrap_or(Micros::MAX);
+    let length = lasts.map_or(job.length(), |lasts| lasts(job.id));
+    let length = i64::try_from(length).unwrap_or(Micros::MAX);
     job.started.expect("it runs").saturating_add(length)
 }
 

@@ -32,6 +32,10 @@ pub(super) struct Machine {
     pub running: u32,
     pub waiting: usize,
     pub paused: bool,
+    /// The maximum run time of jobs that come without any.
+    pub default_limit: Option<u64>,
+    /// It is gone; its number is not used again.
+    pub removed: bool,
 }
 
 impl Machine {
@@ -52,8 +56,21 @@ impl Machine {
     }
 }
 
+/// Refuses a machine that runs nothing.
+pub(super) fn check_slots(slots: u32) -> Result<(), QueueError> {
+    match slots {
+        0 => Err(QueueError::Setting {
+            setting: "the number of jobs that a machine runs at a time",
+            value: "0".to_owned(),
+            allowed: "at least 1",
+        }),
+        _ => Ok(()),
+    }
+}
+
 impl Queue {
-    /// Adds a machine that runs `slots` jobs at a time.
+    /// Adds a machine that runs `slots` jobs at a time. Its number is how many were added before,
+    /// also those that were removed.
     ///
     /// # Errors
     /// [`MachineError::MachineTwice`]; [`QueueError::Setting`] when `slots` is 0.
@@ -62,24 +79,26 @@ impl Queue {
             let name = name.to_owned();
             return Err(MachineError::MachineTwice { name }.into());
         }
-        if slots == 0 {
-            return Err(QueueError::Setting {
-                setting: "the number of jobs that a machine runs at a time",
-                value: "0".to_owned(),
-                allowed: "at least 1",
-            });
-        }
-        let at = self.machines.len() as u32;
-        self.names.insert(name.to_owned(), at);
-        self.machines.push(Machine {
+        check_slots(slots)?;
+        self.push_machine(Machine {
             name: name.to_owned(),
             slots,
             running: 0,
             waiting: 0,
             paused: false,
+            default_limit: None,
+            removed: false,
         });
-        self.contest.add_machine();
         Ok(())
+    }
+
+    pub(super) fn push_machine(&mut self, machine: Machine) {
+        let at = self.machines.len() as u32;
+        if !machine.removed {
+            self.names.insert(machine.name.clone(), at);
+        }
+        self.machines.push(machine);
+        self.contest.add_machine();
     }
 
     /// The names of the machines, sorted.

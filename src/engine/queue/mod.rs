@@ -37,6 +37,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ask;
+mod change;
 mod competitors;
 mod contest;
 mod error;
@@ -52,15 +54,16 @@ mod settings;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::engine::MachineError;
+use crate::engine::{Finished, MachineError};
 use crate::order::{Entitled, Ratio};
 use crate::tree::{AssocId, Tree};
 use crate::usage::EndState;
 
-use competitors::Competitors;
+pub use ask::MachineState;
+use competitors::{Competitors, check_minutes};
 use contest::{Contest, InLine};
 pub use error::QueueError;
-pub use estimate::Estimate;
+pub use estimate::{Estimate, Lasts};
 use history::{History, Run};
 use job::Job;
 pub use job::{NewJob, Proxy};
@@ -83,6 +86,10 @@ pub struct Queue {
     by_id: HashMap<u64, u32>,
     /// What each running job is counted with, by rule.
     running: BTreeMap<u32, Vec<u128>>,
+    /// The machines that accounts are bound to, by name.
+    bindings: BTreeMap<AssocId, Vec<String>>,
+    /// The maximum run time of jobs that come without any, on machines without one of their own.
+    default_limit: Option<u64>,
     now: Micros,
 }
 
@@ -104,8 +111,15 @@ impl Queue {
     ///
     /// # Errors
     /// [`QueueError::Setting`], [`QueueError::UnknownAccount`], [`QueueError::AccountTwice`],
-    /// [`QueueError::AccountAside`], [`QueueError::NoMinutes`].
+    /// [`QueueError::AccountAside`], [`QueueError::NoMinutes`], [`QueueError::MinutesBeyond`].
     pub fn new(tree: &Tree, settings: Settings, now: Micros) -> Result<Queue, QueueError> {
+        let queue = Queue::empty(tree, settings, now)?;
+        check_minutes(tree, &queue.settings)?;
+        Ok(queue)
+    }
+
+    /// As [`Queue::new`], also with more minutes than parents have: a saved queue may have them.
+    fn empty(tree: &Tree, settings: Settings, now: Micros) -> Result<Queue, QueueError> {
         let competitors = Competitors::new(tree, &settings)?;
         Ok(Queue {
             tree: tree.clone(),
@@ -119,6 +133,8 @@ impl Queue {
             free: Vec::new(),
             by_id: HashMap::new(),
             running: BTreeMap::new(),
+            bindings: BTreeMap::new(),
+            default_limit: None,
             now,
         })
     }
@@ -143,7 +159,7 @@ impl Queue {
     ///
     /// # Errors
     /// [`MachineError::JobTwice`], [`MachineError::UnknownMachine`], [`QueueError::UnknownAssoc`],
-    /// [`QueueError::NoShares`], [`QueueError::NoLength`].
+    /// [`QueueError::NoShares`], [`MachineError::Elsewhere`], [`QueueError::NoLength`].
     pub fn add(&mut self, new: &NewJob<'_>) -> Result<(), QueueError> {
         let NewJob { id, assoc, .. } = *new;
         if self.by_id.contains_key(&id) {
@@ -151,7 +167,12 @@ impl Queue {
         }
         let machine = self.machine(new.machine)?;
         let node = self.node(id, assoc)?;
-        if new.expected.is_none() && new.limit.is_none() {
+        self.check_bound(assoc, machine)?;
+        let limit = match (new.expected, new.limit) {
+            (None, None) => self.default_limit_of(machine),
+            (_, limit) => limit,
+        };
+        if new.expected.is_none() && limit.is_none() {
             return Err(QueueError::NoLength { job: id });
         }
         let job = Job {
@@ -162,7 +183,7 @@ impl Queue {
             submit: new.submit,
             nice: new.nice,
             expected: new.expected,
-            limit: new.limit,
+            limit,
             rate: new.rate,
             started: None,
         };
@@ -298,13 +319,13 @@ impl Queue {
         &mut self,
         id: u64,
         end: EndState,
-        exit_code: u8,
+        exit_code: u32,
         executed: Micros,
         now: Micros,
-    ) -> Result<(), QueueError> {
-        let at = self.end(id, end, exit_code, executed, now)?;
+    ) -> Result<Finished, QueueError> {
+        let (at, finished) = self.end(id, end, exit_code, executed, now)?;
         self.forget(at);
-        Ok(())
+        Ok(finished)
     }
 
     /// As [`Queue::finish`], and the job waits again, in the place that it had.
@@ -315,27 +336,27 @@ impl Queue {
         &mut self,
         id: u64,
         end: EndState,
-        exit_code: u8,
+        exit_code: u32,
         executed: Micros,
         now: Micros,
-    ) -> Result<(), QueueError> {
-        let at = self.end(id, end, exit_code, executed, now)?;
+    ) -> Result<Finished, QueueError> {
+        let (at, finished) = self.end(id, end, exit_code, executed, now)?;
         self.jobs[at as usize]
             .as_mut()
             .expect("a job that is known")
             .started = None;
         self.wait(at);
-        Ok(())
+        Ok(finished)
     }
 
     fn end(
         &mut self,
         id: u64,
         end: EndState,
-        exit_code: u8,
+        exit_code: u32,
         executed: Micros,
         now: Micros,
-    ) -> Result<u32, QueueError> {
+    ) -> Result<(u32, Finished), QueueError> {
         let (at, start) = self.find_running(id)?;
         let passed = now.max(self.now).saturating_sub(start);
         if !(0..=passed).contains(&executed) {
@@ -347,12 +368,15 @@ impl Queue {
             .into());
         }
         self.advance(now);
-        self.close(
-            at,
-            start + executed,
-            self.settings.outcomes.counts(end, exit_code),
-        );
-        Ok(at)
+        let counts = self.settings.outcomes.counts(end, exit_code);
+        self.close(at, start + executed, counts);
+        let finished = Finished {
+            executed,
+            counts,
+            price: 0,
+            cost: 0,
+        };
+        Ok((at, finished))
     }
 
     /// A run that lasted until `end`, now or before, is over. `counts`: such ends count.
@@ -460,27 +484,34 @@ impl Queue {
     pub fn standing(&mut self, assoc: AssocId, now: Micros) -> Option<Standing> {
         let node = self.competitors.of(self.tree.index_of(assoc)?)?;
         self.advance(now);
-        let competitor = &self.competitors.nodes[node as usize];
+        let running = self.running.keys().map(|at| self.job(*at));
+        let below = running.filter(|job| self.is_below(job.node, node));
+        let ahead = below.map(|job| self.ahead(job, node)).sum();
+        Some(self.stands(node, ahead))
+    }
+
+    /// Use that a running job below a node is counted with there, beyond its use so far.
+    fn ahead(&self, job: &Job, node: u32) -> u128 {
+        let rule = self.competitors.nodes[node as usize].rule;
+        let edge = self.history.edges()[rule as usize];
+        let so_far = Run {
+            node,
+            start: job.started.expect("it runs"),
+            end: self.now,
+            rate: job.rate,
+        };
+        self.counted_use(job, edge) - so_far.behind(edge)
+    }
+
+    /// The standing of a node of whose counted use `ahead` is yet to come.
+    fn stands(&self, node: u32, ahead: u128) -> Standing {
         let counted = self.contest.used(node);
-        let edge = self.history.edges()[competitor.rule as usize];
-        let mut ahead = 0;
-        for &at in self.running.keys() {
-            let job = self.job(at);
-            if self.is_below(job.node, node) {
-                let so_far = Run {
-                    node,
-                    start: job.started.expect("it runs"),
-                    end: self.now,
-                    rate: job.rate,
-                };
-                ahead += self.counted_use(job, edge) - so_far.behind(edge);
-            }
-        }
-        Some(Standing {
+        let entitled = self.competitors.nodes[node as usize].entitled;
+        Standing {
             used: counted - ahead,
-            entitled: competitor.entitled,
-            ratio: Ratio::new(counted, competitor.entitled),
-        })
+            entitled,
+            ratio: Ratio::new(counted, entitled),
+        }
     }
 
     fn is_below(&self, mut node: u32, above: u32) -> bool {

@@ -5,8 +5,9 @@ use super::competitors::Competitors;
 use super::error::QueueError;
 use super::history::Run;
 use super::job::Job;
-use super::machine::Machine;
+use super::machine::{Machine, check_slots};
 use super::{Counted, MOST_USE, MOST_USE_OF_RUN, Micros, NewJob, Queue, Settings};
+use crate::engine::MachineError;
 use crate::tree::{AssocId, Tree};
 
 #[derive(Clone, Debug)]
@@ -23,28 +24,12 @@ pub(super) struct Parts {
     pub moments: Vec<Micros>,
     /// What was used since such a moment.
     pub sums: Vec<(AssocId, Micros, u128)>,
+    /// The machines that accounts are bound to, by name.
+    pub bindings: Vec<(AssocId, Vec<String>)>,
+    pub default_limit: Option<u64>,
 }
 
 impl Queue {
-    /// Goes on with another tree or other settings. Jobs stay, and use stays with its
-    /// association by id; that of one which is gone counts no more. Where the settings count use
-    /// from farther back than before, only what was still known counts.
-    ///
-    /// Rebuilds the queue: O(n log n).
-    ///
-    /// # Errors
-    /// Those of [`Queue::new`]; when the association of a job is gone or has no shares,
-    /// [`QueueError::UnknownAssoc`] and [`QueueError::NoShares`]; [`QueueError::TooMuchUse`].
-    pub fn change(&mut self, tree: &Tree, settings: Settings) -> Result<(), QueueError> {
-        let parts = Parts {
-            tree: tree.clone(),
-            settings,
-            ..self.parts()
-        };
-        *self = Queue::from_parts(parts)?;
-        Ok(())
-    }
-
     pub(super) fn parts(&self) -> Parts {
         let assoc = |node: u32| self.competitors.nodes[node as usize].assoc;
         let moment = |rule: &Counted| match rule {
@@ -67,14 +52,26 @@ impl Queue {
                 .collect(),
             moments: rules.iter().filter_map(moment).collect(),
             sums: sums.collect(),
+            bindings: (self.bindings.iter())
+                .map(|(assoc, machines)| (*assoc, machines.clone()))
+                .collect(),
+            default_limit: self.default_limit,
         }
     }
 
     pub(super) fn from_parts(parts: Parts) -> Result<Queue, QueueError> {
-        let mut queue = Queue::new(&parts.tree, parts.settings, parts.now)?;
+        let mut queue = Queue::empty(&parts.tree, parts.settings, parts.now)?;
         for machine in &parts.machines {
-            queue.add_machine(&machine.name, machine.slots)?;
-            queue.set_paused(&machine.name, machine.paused)?;
+            check_slots(machine.slots)?;
+            if queue.names.contains_key(&machine.name) && !machine.removed {
+                let name = machine.name.clone();
+                return Err(MachineError::MachineTwice { name }.into());
+            }
+            queue.push_machine(Machine {
+                running: 0,
+                waiting: 0,
+                ..machine.clone()
+            });
         }
         let Competitors { rules, .. } = &queue.competitors;
         let summed: Vec<bool> = (rules.iter())
@@ -122,6 +119,12 @@ impl Queue {
         for job in parts.jobs {
             queue.put_back(&job, &parts.machines)?;
         }
+        // Jobs that were taken stay, also where they would be refused today.
+        queue.default_limit = parts.default_limit;
+        let bindings = parts.bindings.into_iter();
+        queue.bindings = bindings
+            .filter(|(assoc, _)| parts.tree.index_of(*assoc).is_some())
+            .collect();
         Ok(queue)
     }
 

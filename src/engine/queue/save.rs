@@ -1,7 +1,9 @@
 //! Saving a queue into bytes, and restoring it.
 //!
-//! The frame is that of [`crate::engine::bytes`], `FTQUEUE` of version 1; in it stand the tree,
-//! the settings, the moment, machines, jobs, runs that some window may still reach, and sums.
+//! The frame is that of [`crate::engine::bytes`], `FTQUEUE` of version 2; in it are the tree,
+//! the settings, the moment, machines, jobs, runs that some window may still reach, sums, bindings and
+//! the default of the maximum run time. Version 1 has neither the last two, nor a default or a removal
+//! of a machine, and users compete in it.
 //! Queues that hold the same may have different bytes.
 
 use super::history::Run;
@@ -17,7 +19,7 @@ use crate::usage::Outcomes;
 
 const FORMAT: Format = Format {
     magic: b"FTQUEUE\0",
-    version: 1,
+    version: 2,
 };
 
 impl From<Fault> for QueueError {
@@ -55,6 +57,8 @@ fn parts(bytes: &mut Writer, parts: &Parts) {
         bytes.text(&machine.name);
         bytes.u32(machine.slots);
         bytes.u8(machine.paused.into());
+        bytes.option(machine.default_limit, Writer::u64);
+        bytes.u8(machine.removed.into());
     });
     bytes.list(&parts.jobs, job);
     bytes.list(&parts.runs, |bytes, (assoc, run)| {
@@ -69,6 +73,11 @@ fn parts(bytes: &mut Writer, parts: &Parts) {
         bytes.i64(*moment);
         bytes.u128(*used);
     });
+    bytes.list(&parts.bindings, |bytes, (assoc, machines)| {
+        bytes.u32(*assoc);
+        bytes.list(machines, |bytes, machine| bytes.text(machine));
+    });
+    bytes.option(parts.default_limit, Writer::u64);
 }
 
 fn read_parts(reader: &mut Reader<'_>) -> Result<Parts, Fault> {
@@ -83,13 +92,19 @@ fn read_parts(reader: &mut Reader<'_>) -> Result<Parts, Fault> {
             paused: reader.flag()?,
             running: 0,
             waiting: 0,
+            default_limit: match reader.since(2) {
+                true => reader.option(Reader::u64)?,
+                false => None,
+            },
+            removed: reader.since(2) && reader.flag()?,
         })
     })?;
     let jobs = reader.list(read_job)?;
-    if jobs
-        .iter()
-        .any(|job| job.machine as usize >= machines.len())
-    {
+    if jobs.iter().any(|job| {
+        machines
+            .get(job.machine as usize)
+            .is_none_or(|it| it.removed)
+    }) {
         return Err(damaged("a job for a machine that is not there"));
     }
     if jobs.iter().any(|job| job.started > Some(now)) {
@@ -117,6 +132,14 @@ fn read_parts(reader: &mut Reader<'_>) -> Result<Parts, Fault> {
         runs,
         moments: reader.list(Reader::i64)?,
         sums: reader.list(read_sum)?,
+        bindings: match reader.since(2) {
+            true => reader.list(|reader| Ok((reader.u32()?, reader.list(Reader::text)?)))?,
+            false => Vec::new(),
+        },
+        default_limit: match reader.since(2) {
+            true => reader.option(Reader::u64)?,
+            false => None,
+        },
     })
 }
 
@@ -176,6 +199,7 @@ fn settings(bytes: &mut Writer, settings: &Settings) {
         bytes.option(rule.minutes, Writer::u64);
         bytes.option(rule.counted, counted);
     });
+    bytes.u8(settings.users_compete.into());
 }
 
 fn read_settings(reader: &mut Reader<'_>) -> Result<Settings, Fault> {
@@ -198,6 +222,7 @@ fn read_settings(reader: &mut Reader<'_>) -> Result<Settings, Fault> {
             };
             Ok((id, rule))
         })?,
+        users_compete: !reader.since(2) || reader.flag()?,
     })
 }
 
@@ -392,6 +417,32 @@ mod tests {
         }
     }
 
+    /// A state of format 1, which a program made with version 1.0.0-rc.1 of ABI 0. By hand: hub 2 has
+    /// users 4 and 5, jobs 1 to 6 belong to 5, 6, 4, 5, 6, 4; job 1 ran 50 s of user 5 and failed with
+    /// a code that counts, job 2 40 s of account 3, job 3 runs since second 70, 60 s are expected.
+    #[test]
+    fn a_state_of_the_earlier_format_is_restored() {
+        let bytes = include_bytes!("../../../tests/abi/0/1.0.0-rc.1/queue.state");
+        let mut queue = Queue::restore(bytes).unwrap();
+        assert_eq!(queue.now(), 70_000_000);
+        assert!(queue.settings().users_compete);
+        let used = |queue: &mut Queue, id| queue.standing(id, 80_000_000).unwrap().used;
+        let seconds = [(2, 60), (3, 40), (4, 10), (5, 50), (6, 40)];
+        for (id, seconds) in seconds {
+            assert_eq!(used(&mut queue, id), seconds * 1_000_000, "{id}");
+        }
+        let machines: Vec<_> = (queue.machine_states())
+            .map(|it| (it.name, it.slots, it.running, it.waiting, it.paused))
+            .collect();
+        assert_eq!(machines, [("ion", 2, 1, 2, false), ("trap", 1, 0, 1, true)]);
+        let held = queue.held(80_000_000);
+        assert_eq!((held[0].job, held[0].since), (3, 70_000_000));
+        // It is saved in the present format.
+        let again = Queue::restore(&queue.save()).unwrap();
+        assert_eq!(again.save(), queue.save());
+        assert_eq!(queue.save()[8], 2);
+    }
+
     #[test]
     fn every_damage_is_noticed() {
         let bytes = queue().save();
@@ -404,9 +455,9 @@ mod tests {
             assert!(Queue::restore(&damaged).is_err(), "byte {at}");
         }
         let mut newer = bytes;
-        newer[8] = 2;
+        newer[8] = 3;
         let error = Queue::restore(&newer).unwrap_err();
-        assert_eq!(error, MachineError::Version { found: 2, read: 1 }.into());
+        assert_eq!(error, MachineError::Version { found: 3, read: 2 }.into());
     }
 
     /// Bytes whose checksum is right, but whose numbers are not.

@@ -66,9 +66,12 @@ pub struct Settings {
     pub capacity: u64,
     /// Accounts with rules of their own, each once.
     pub accounts: Vec<(AssocId, AccountRule)>,
+    /// Users compete with each other by their shares. Otherwise the jobs of all users of an account
+    /// are one line, first in, first out; only users directly below the root compete.
+    pub users_compete: bool,
 }
 
-/// All leaves compete, interleaved, over 28 days; every end counts; one unit.
+/// All leaves compete, interleaved, over 28 days; every end counts; one unit; users do not compete.
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
@@ -78,6 +81,7 @@ impl Default for Settings {
             outcomes: Outcomes::default(),
             capacity: 1,
             accounts: Vec::new(),
+            users_compete: false,
         }
     }
 }

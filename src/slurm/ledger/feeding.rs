@@ -184,7 +184,7 @@ impl Feeding<'_, '_, '_> {
             }
         }
         if let Some(end) = seen.end {
-            let counts = self.counts.counts(end.state, end.exit_code);
+            let counts = self.counts.counts(end.state, end.exit_code.into());
             self.end(seen.run, counts);
         }
         goes_on

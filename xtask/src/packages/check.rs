@@ -106,7 +106,7 @@ fn comings_and_goings(release: &Release, progress: &Progress) -> Result<()> {
         sandbox.run(&format!("dpkg --install {}", names.join(" ")))
     };
     let plugin = format!("slurm-wlm-fairtree-plugin-{release}");
-    let names = format!("fairtree fairtree-serve libfairtree-dev libfairtree0 {plugin}");
+    let names = format!("fairtree fairtree-serve libfairtree-dev libfairtree1 {plugin}");
 
     install(&old)?;
     let conf = slurm_conf(release);
@@ -162,11 +162,11 @@ fn works(sandbox: &Sandbox, release: &Release) -> Result<()> {
     ensure!(version.starts_with("fairtree "), "{version}");
     let libraries = sandbox.run("ldconfig -p")?;
     ensure!(
-        libraries.contains("libfairtree.so.0 "),
+        libraries.contains("libfairtree.so.1 "),
         "ldconfig: no library"
     );
     let listed = sandbox.run(&format!(
-        "dpkg --listfiles fairtree fairtree-serve libfairtree-dev libfairtree0 slurm-wlm-fairtree-plugin-{release}"
+        "dpkg --listfiles fairtree fairtree-serve libfairtree-dev libfairtree1 slurm-wlm-fairtree-plugin-{release}"
     ))?;
     for file in [
         "/usr/share/man/man1/fairtree-doctor.1.gz",
@@ -271,10 +271,10 @@ fn rpms(_: &Release, progress: &Progress) -> Result<()> {
         "/usr/share/man/man1/fairtree-doctor.1",
         "/usr/share/bash-completion/completions/fairtree\n",
         "/usr/lib/systemd/system/fairtree-capture.timer\n",
-        "/usr/lib64/libfairtree.so.0\n",
+        "/usr/lib64/libfairtree.so.1\n",
         "/usr/include/fairtree.h\n",
         "/usr/lib64/pkgconfig/fairtree.pc\n",
-        "libfairtree.so.0()(64bit)",
+        "libfairtree.so.1()(64bit)",
     ] {
         ensure!(all.contains(words), "no {words} in {made:?}:\n{all}");
     }

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::release::Release;
 use crate::{plugin, project};
 
-/// Builds `fairtree`, `fairtree-serve`, `libfairtree0` and `libfairtree-dev`.
+/// Builds `fairtree`, `fairtree-serve`, `libfairtree1` and `libfairtree-dev`.
 pub(super) fn command(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> {
     progress.step("building command and library, and their Debian packages");
     let abi = abi()?;

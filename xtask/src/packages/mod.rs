@@ -2,7 +2,7 @@
 //!
 //! | file | packages |
 //! |---|---|
-//! | `deb.rs` | `fairtree`, `fairtree-serve`, `libfairtree0`, `libfairtree-dev`, `slurm-wlm-fairtree-plugin-22.05.8` |
+//! | `deb.rs` | `fairtree`, `fairtree-serve`, `libfairtree1`, `libfairtree-dev`, `slurm-wlm-fairtree-plugin-22.05.8` |
 //! | `rpm.rs` | `fairtree`, `fairtree-serve`, `libfairtree`, `libfairtree-devel` |
 //! | `sandbox.rs`, `check.rs` | tests: results of installing, upgrading, removing and purging |
 

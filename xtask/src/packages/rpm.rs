@@ -78,18 +78,18 @@ fn install(profile: &str, stage: &std::path::Path) -> Result<()> {
     for program in [
         stage.join("usr/bin/fairtree"),
         stage.join("usr/bin/fairtree-serve"),
-        library.join("libfairtree.so.0"),
+        library.join("libfairtree.so.1"),
     ] {
         checked(Command::new("strip").arg("--strip-unneeded").arg(&program))?;
     }
     // The tool packs no links. So the library has the name that programs load, and the name that
     // the linker looks for is a script that refers to it.
-    let real = fs::canonicalize(library.join("libfairtree.so.0"))?;
-    for link in ["libfairtree.so.0", "libfairtree.so"] {
+    let real = fs::canonicalize(library.join("libfairtree.so.1"))?;
+    for link in ["libfairtree.so.1", "libfairtree.so"] {
         fs::remove_file(library.join(link)).context("a link of make install")?;
     }
-    fs::rename(real, library.join("libfairtree.so.0"))?;
-    let script = "/* GNU ld script */\nINPUT ( libfairtree.so.0 )\n";
+    fs::rename(real, library.join("libfairtree.so.1"))?;
+    let script = "/* GNU ld script */\nINPUT ( libfairtree.so.1 )\n";
     fs::write(library.join("libfairtree.so"), script)?;
     Ok(())
 }

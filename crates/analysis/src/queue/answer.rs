@@ -83,6 +83,43 @@ pub enum Said {
         /// Number of the reservation.
         reservation: u64,
     },
+    /// An account or a user has other shares.
+    Shares {
+        /// The account.
+        account: String,
+        /// The user.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        user: Option<String>,
+        /// Its shares; `None`: it shares as its parent does.
+        shares: Option<u32>,
+    },
+    /// An account has other minutes.
+    Minutes {
+        /// The account.
+        account: String,
+        /// Its minutes; `None`: it has its shares again.
+        minutes: Option<u64>,
+    },
+    /// A machine has other prices for what starts from now on.
+    Price {
+        /// The machine.
+        machine: String,
+        /// Of a microsecond of an on-demand run.
+        execution_microsecond: u64,
+        /// Of a second of a reservation.
+        reserved_second: u64,
+    },
+    /// Another number of on-demand jobs may wait.
+    Limit {
+        /// Those of this account.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        account: Option<String>,
+        /// Those for this machine. Neither: those of each account without a limit of its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        machine: Option<String>,
+        /// How many; `None`: any number.
+        limit: Option<u32>,
+    },
     /// Time has passed.
     Time,
     /// The place of a job.
@@ -182,9 +219,14 @@ pub struct Finished {
     pub job: u64,
     /// How long it was executed, microseconds.
     pub executed: Micros,
-    /// By fair share: whether its use counts.
+    /// Its use counts, or on demand it is billed.
+    pub counts: bool,
+    /// On demand: price of a microsecond under which it ran; 0 for a job of a reservation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counts: Option<bool>,
+    pub price: Option<u64>,
+    /// On demand: its cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u128>,
 }
 
 /// A job in its line.
@@ -207,6 +249,12 @@ pub struct Estimated {
     pub start: Option<Micros>,
     /// The estimate of the run time: `expected` or `limit`.
     pub proxy: &'static str,
+    /// With run times as they were in the past it starts from this moment on in 95 % of all cases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<Micros>,
+    /// And up to this one in 95 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<Micros>,
 }
 
 /// The amounts that accounts owe for what ended in a time.

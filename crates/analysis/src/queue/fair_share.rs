@@ -2,7 +2,8 @@
 
 use super::answer::{Decision, Reason, Said};
 use super::people::{People, Refusal};
-use fairtree::engine::queue::{Micros, NewJob, Next, Nothing, Queue, QueueError, Settings};
+use fairtree::engine::queue::{Lasts, Micros, NewJob, Next, Nothing, Queue, QueueError, Settings};
+use fairtree::tree::Shares;
 use fairtree_model::input::queue::{Ended, QueueSite, Submission};
 
 #[derive(Debug)]
@@ -19,6 +20,30 @@ fn told(error: QueueError) -> Refusal {
     error.to_string()
 }
 
+/// Why the shares and minutes of a site cannot be, with names.
+fn changed(error: QueueError, people: &People) -> Refusal {
+    let name = |id: u32| people.account(id as usize - 1).to_owned();
+    match error {
+        QueueError::AccountAside { id } => format!(
+            "account {:?} shares as its parent does, so it has no minutes and no plan",
+            name(id)
+        ),
+        QueueError::NoMinutes { id } => format!(
+            "account {:?} counts all use since a moment, so it must be given minutes",
+            name(id)
+        ),
+        QueueError::MinutesBeyond { id, minutes, given } => format!(
+            "the accounts below {:?} would have {given} minutes together, but it has {minutes} to give",
+            name(id)
+        ),
+        QueueError::NoShares { job, assoc } => format!(
+            "job {job} of account {:?} would have nobody's shares",
+            name(assoc)
+        ),
+        other => told(other),
+    }
+}
+
 impl FairShare {
     pub fn new(
         site: &QueueSite,
@@ -26,19 +51,8 @@ impl FairShare {
         now: Micros,
         people: &People,
     ) -> Result<FairShare, Refusal> {
-        let name = |id: u32| people.account(id as usize - 1).to_owned();
         let made = Queue::new(&site.tree, settings.clone(), now);
-        let mut queue = made.map_err(|error| match error {
-            QueueError::AccountAside { id } => format!(
-                "account {:?} shares as its parent does, so it has no minutes and no plan",
-                name(id)
-            ),
-            QueueError::NoMinutes { id } => format!(
-                "account {:?} counts all use since a moment, so it must be given minutes",
-                name(id)
-            ),
-            other => told(other),
-        })?;
+        let mut queue = made.map_err(|error| changed(error, people))?;
         for machine in &site.machines {
             queue
                 .add_machine(&machine.name, machine.slots)
@@ -46,6 +60,16 @@ impl FairShare {
             queue
                 .set_paused(&machine.name, machine.paused)
                 .map_err(told)?;
+            queue
+                .set_default_limit(Some(&machine.name), machine.default_limit)
+                .map_err(told)?;
+        }
+        queue
+            .set_default_limit(None, site.default_limit)
+            .map_err(told)?;
+        for (account, machines) in &site.bindings {
+            let names: Vec<&str> = machines.iter().map(String::as_str).collect();
+            queue.bind(id(*account), &names).map_err(told)?;
         }
         Ok(FairShare { queue })
     }
@@ -56,7 +80,13 @@ impl FairShare {
         let _nobody = self.queue.standing(root, now);
     }
 
-    pub fn submit(&mut self, new: &Submission, assoc: usize, now: Micros) -> Result<Said, Refusal> {
+    pub fn submit(
+        &mut self,
+        new: &Submission,
+        assoc: usize,
+        now: Micros,
+        people: &People,
+    ) -> Result<Said, Refusal> {
         if new.parts.is_some() {
             return Err("parts have a meaning with policy = \"on_demand\" only".to_owned());
         }
@@ -72,6 +102,7 @@ impl FairShare {
             rate: new.rate.unwrap_or(1),
         });
         added.map_err(|error| match error {
+            QueueError::Machine(error) => people.named(error, |id| id as usize - 1),
             QueueError::NoShares { job, .. } => format!(
                 "job {job}: neither account {:?} nor one above it has shares",
                 new.account
@@ -107,7 +138,7 @@ impl FairShare {
         self.queue.start(job, now).map_err(told)
     }
 
-    /// Ends a run; returns true if it counts.
+    /// Ends a run.
     pub fn end(
         &mut self,
         job: u64,
@@ -115,7 +146,7 @@ impl FairShare {
         executed: Micros,
         now: Micros,
         requeue: bool,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<fairtree::engine::Finished, Refusal> {
         let Ended {
             outcome, exit_code, ..
         } = ended;
@@ -123,8 +154,38 @@ impl FairShare {
             true => self.queue.requeue(job, outcome, exit_code, executed, now),
             false => self.queue.finish(job, outcome, exit_code, executed, now),
         };
-        ended.map_err(told)?;
-        Ok(self.queue.settings().outcomes.counts(outcome, exit_code))
+        ended.map_err(told)
+    }
+
+    pub fn set_shares(
+        &mut self,
+        assoc: usize,
+        shares: Shares,
+        people: &People,
+        now: Micros,
+    ) -> Result<(), Refusal> {
+        let mut rules = self.queue.settings().accounts.iter();
+        if rules.any(|(of, rule)| *of == id(assoc) && rule.minutes.is_some()) {
+            return Err(format!(
+                "account {:?} has minutes, so its shares have no effect: change its minutes",
+                people.account(assoc)
+            ));
+        }
+        self.advance(now);
+        let set = self.queue.set_shares(id(assoc), shares);
+        set.map_err(|error| changed(error, people))
+    }
+
+    pub fn set_minutes(
+        &mut self,
+        assoc: usize,
+        minutes: Option<u64>,
+        people: &People,
+        now: Micros,
+    ) -> Result<(), Refusal> {
+        self.advance(now);
+        let set = self.queue.set_minutes(id(assoc), minutes);
+        set.map_err(|error| changed(error, people))
     }
 
     pub fn cancel(&mut self, job: u64) -> Result<(), Refusal> {
@@ -143,8 +204,13 @@ impl FairShare {
         &mut self,
         machine: &str,
         now: Micros,
+        lasts: Option<Lasts<'_>>,
     ) -> Result<Vec<(u64, Option<Micros>)>, Refusal> {
-        let found = self.queue.estimate(machine, now).map_err(told)?;
+        let found = match lasts {
+            None => self.queue.estimate(machine, now),
+            Some(lasts) => self.queue.estimate_lasting(machine, now, lasts),
+        };
+        let found = found.map_err(told)?;
         Ok(found.iter().map(|one| (one.job, one.start)).collect())
     }
 

@@ -5,6 +5,7 @@
 //! positions and positions names.
 
 mod answer;
+mod band;
 mod fair_share;
 mod on_demand;
 mod people;

@@ -1,9 +1,13 @@
 //! The on-demand queue.
 
+use std::collections::HashMap;
+
 use super::answer::{Billed, Bills, Decision, LimitOf, Reason, Refused, Said};
 use super::people::{People, Refusal};
-use fairtree::engine::on_demand::{AccountId, Limit, NewJob, Next, OnDemand, OnDemandError};
-use fairtree::engine::queue::Micros;
+use fairtree::engine::on_demand::{
+    AccountId, Limit, NewJob, Next, OnDemand, OnDemandError, Prices,
+};
+use fairtree::engine::queue::{Lasts, Micros};
 use fairtree_model::input::queue::{Ended, OnDemandSite, QueueSite, Reserved, Submission};
 use fairtree_model::input::{InputError, Problem};
 
@@ -41,8 +45,35 @@ fn refused(job: u64, error: OnDemandError, people: &People) -> Result<Refused, R
                 waiting,
             })
         }
+        OnDemandError::Machine(error) => Err(people.named(error, |id| id as usize)),
         other => Err(told(other)),
     }
+}
+
+/// The machines that each bound account may use, by position: those that it and all above it have.
+fn bound(site: &QueueSite) -> Vec<(usize, Vec<String>)> {
+    let own: HashMap<usize, &Vec<String>> = (site.bindings.iter())
+        .map(|(at, machines)| (*at, machines))
+        .collect();
+    let mut found = Vec::new();
+    for at in site
+        .tree
+        .indices()
+        .filter(|at| site.rows[at.get()].user.is_none())
+    {
+        let mut allowed: Option<Vec<String>> = None;
+        let mut up = Some(at);
+        while let Some(above) = up {
+            if let Some(machines) = own.get(&above.get()) {
+                let both =
+                    |name: &String| allowed.as_ref().is_none_or(|names| names.contains(name));
+                allowed = Some(machines.iter().filter(|name| both(name)).cloned().collect());
+            }
+            up = site.tree.parent(above);
+        }
+        found.extend(allowed.map(|machines| (at.get(), machines)));
+    }
+    found
 }
 
 impl Demand {
@@ -55,6 +86,23 @@ impl Demand {
             queue
                 .set_paused(&machine.name, machine.paused)
                 .map_err(wrong)?;
+            queue
+                .set_default_length(Some(&machine.name), machine.default_limit)
+                .map_err(wrong)?;
+        }
+        queue
+            .set_default_length(None, site.default_limit)
+            .map_err(wrong)?;
+        for (at, machines) in bound(site) {
+            let names: Vec<&str> = machines.iter().map(String::as_str).collect();
+            if names.is_empty() {
+                let why = format!(
+                    "account {:?} has no machine that the accounts above it have, too",
+                    site.rows[at].account
+                );
+                return Err(InputError::new(&site.file, Problem::Structure(why)));
+            }
+            queue.bind(payer(at), &names).map_err(wrong)?;
         }
         queue.limit_account(None, policy.account_limit);
         for (account, limit) in &policy.account_limits {
@@ -101,13 +149,22 @@ impl Demand {
                 ));
             }
         }
+        let length = new.expected.or(new.limit);
+        let default = self.queue.default_length(&new.machine).map_err(told)?;
+        if length.is_none() && default.is_none() {
+            return Err(format!(
+                "job {} has neither an expected nor a maximum run time, and there is no default for \
+                 its machine",
+                new.job
+            ));
+        }
         let submitted = self.queue.submit(
             &NewJob {
                 id: new.job,
                 account: payer(account),
                 machine: &new.machine,
                 parts: new.parts.as_deref().unwrap_or_default(),
-                expected: new.expected.or(new.limit).unwrap_or(0),
+                expected: length.unwrap_or(0),
             },
             now,
         );
@@ -150,7 +207,7 @@ impl Demand {
         ended: Ended,
         executed: Micros,
         now: Micros,
-    ) -> Result<(), Refusal> {
+    ) -> Result<fairtree::engine::Finished, Refusal> {
         let ended = self
             .queue
             .finish(job, ended.outcome, ended.exit_code, executed, now);
@@ -165,6 +222,32 @@ impl Demand {
         self.queue.set_paused(machine, paused).map_err(told)
     }
 
+    /// Sets prices; returns those that the machine has now.
+    pub fn set_prices(
+        &mut self,
+        machine: &str,
+        (execution, reserved): (Option<u64>, Option<u64>),
+        now: Micros,
+    ) -> Result<Prices, Refusal> {
+        let found = self.queue.machine_states().find(|one| one.name == machine);
+        let old = found.map(|one| one.prices).unwrap_or_default();
+        let prices = Prices {
+            execution_microsecond: execution.unwrap_or(old.execution_microsecond),
+            reserved_second: reserved.unwrap_or(old.reserved_second),
+        };
+        self.queue.set_prices(machine, prices, now).map_err(told)?;
+        Ok(prices)
+    }
+
+    pub fn limit_machine(&mut self, machine: &str, limit: Option<u32>) -> Result<(), Refusal> {
+        self.queue.set_limit(machine, limit).map_err(told)
+    }
+
+    /// Limits waiting jobs of an account; `None`: of each without a limit of its own.
+    pub fn limit_account(&mut self, account: Option<usize>, limit: Option<u32>) {
+        self.queue.limit_account(account.map(payer), limit);
+    }
+
     pub fn reserve(
         &mut self,
         reservation: u64,
@@ -172,11 +255,15 @@ impl Demand {
         owner: usize,
         times: (Micros, Micros),
         now: Micros,
+        people: &People,
     ) -> Result<(), Refusal> {
         let reserved = self
             .queue
             .reserve(reservation, machine, payer(owner), times, now);
-        reserved.map_err(told)
+        reserved.map_err(|error| match error {
+            OnDemandError::Machine(error) => people.named(error, |id| id as usize),
+            other => told(other),
+        })
     }
 
     pub fn cancel_reservation(&mut self, reservation: u64, now: Micros) -> Result<(), Refusal> {
@@ -193,8 +280,13 @@ impl Demand {
         &mut self,
         machine: &str,
         now: Micros,
+        lasts: Option<Lasts<'_>>,
     ) -> Result<Vec<(u64, Option<Micros>)>, Refusal> {
-        let found = self.queue.estimate(machine, now).map_err(told)?;
+        let found = match lasts {
+            None => self.queue.estimate(machine, now),
+            Some(lasts) => self.queue.estimate_lasting(machine, now, lasts),
+        };
+        let found = found.map_err(told)?;
         Ok(found.iter().map(|one| (one.job, one.start)).collect())
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use fairtree::engine::MachineError;
 use fairtree_model::input::queue::QueueSite;
 
 /// A sentence that says why not.
@@ -55,6 +56,22 @@ impl People {
                  {account}, or none"
             )
         })
+    }
+
+    /// An error with the name of its account; `position` of its number.
+    pub fn named(&self, error: MachineError, position: impl Fn(u32) -> usize) -> Refusal {
+        match error {
+            MachineError::Elsewhere {
+                account,
+                name,
+                allowed,
+            } => format!(
+                "account {} runs on {} only, not on machine {name}",
+                self.account(position(account)),
+                allowed.join(", ")
+            ),
+            other => other.to_string(),
+        }
     }
 
     /// The account at a position.

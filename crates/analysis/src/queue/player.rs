@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 
 use super::answer::{Answer, Place, Said};
+use super::band::Ratios;
 use super::fair_share::FairShare;
 use super::on_demand::Demand;
 use super::people::{People, Refusal};
-use fairtree::engine::queue::Micros;
-use fairtree_model::input::queue::{Act, Ended, Event, Policy, QueueSite, Submission};
+use fairtree::engine::queue::{Lasts, Micros};
+use fairtree_model::input::queue::{
+    Act, Ended, Event, LimitedBy, MachineRow, Policy, QueueSite, Submission,
+};
 use fairtree_model::input::{InputError, Problem};
 
 /// A site to which something happens.
@@ -20,6 +23,9 @@ pub struct Player {
     queue: Line,
     now: Option<Micros>,
     jobs: Jobs,
+    ratios: Ratios,
+    /// Run times of jobs that come without any, by machine.
+    default_limits: HashMap<String, u64>,
 }
 
 /// Either queue.
@@ -39,8 +45,10 @@ pub(super) struct Known {
     pub assoc: usize,
     /// The machine that it waits for.
     pub machine: String,
-    /// The estimate of its run time.
+    /// The estimate of its run time: `expected` or `limit`.
     pub proxy: &'static str,
+    /// That run time, microseconds.
+    pub length: Option<u64>,
     /// When it started.
     pub started: Option<Micros>,
 }
@@ -62,9 +70,14 @@ impl Player {
             }
             Policy::OnDemand(policy) => Line::OnDemand(Box::new(Demand::new(&site, policy, now)?)),
         };
+        let default = |machine: &MachineRow| machine.default_limit.or(site.default_limit);
+        let default_limits = (site.machines.iter())
+            .filter_map(|machine| Some((machine.name.clone(), default(machine)?)));
         Ok(Player {
             file: file.to_owned(),
             people,
+            default_limits: default_limits.collect(),
+            ratios: Ratios::default(),
             machines: site
                 .machines
                 .into_iter()
@@ -169,8 +182,11 @@ impl Player {
                 end,
             } => {
                 let owner = self.people.find(account, None)?;
-                let queue = self.on_demand("reserve")?;
-                queue.reserve(*reservation, machine, owner, (*start, *end), now)?;
+                let Line::OnDemand(queue) = &mut self.queue else {
+                    return Err(only("reserve", "on_demand"));
+                };
+                let times = (*start, *end);
+                queue.reserve(*reservation, machine, owner, times, now, &self.people)?;
                 Said::Reserve {
                     reservation: *reservation,
                 }
@@ -182,6 +198,48 @@ impl Player {
                     reservation: *reservation,
                 }
             }
+            Act::Shares {
+                account,
+                user,
+                shares,
+            } => {
+                let assoc = self.people.find(account, user.as_deref())?;
+                let Line::FairShare(queue) = &mut self.queue else {
+                    return Err(only("shares", "fair_share"));
+                };
+                queue.set_shares(assoc, *shares, &self.people, now)?;
+                Said::Shares {
+                    account: account.clone(),
+                    user: user.clone(),
+                    shares: shares.raw(),
+                }
+            }
+            Act::Minutes { account, minutes } => {
+                let assoc = self.people.find(account, None)?;
+                let Line::FairShare(queue) = &mut self.queue else {
+                    return Err(only("minutes", "fair_share"));
+                };
+                queue.set_minutes(assoc, *minutes, &self.people, now)?;
+                Said::Minutes {
+                    account: account.clone(),
+                    minutes: *minutes,
+                }
+            }
+            Act::Price {
+                machine,
+                execution_microsecond,
+                reserved_second,
+            } => {
+                let queue = self.on_demand("price")?;
+                let prices = (*execution_microsecond, *reserved_second);
+                let prices = queue.set_prices(machine, prices, now)?;
+                Said::Price {
+                    machine: machine.clone(),
+                    execution_microsecond: prices.execution_microsecond,
+                    reserved_second: prices.reserved_second,
+                }
+            }
+            Act::Limit { of, limit } => self.limit(of, *limit)?,
             Act::Time => {
                 if let Line::FairShare(queue) = &mut self.queue {
                     queue.advance(now);
@@ -230,6 +288,33 @@ impl Player {
         }
     }
 
+    fn limit(&mut self, of: &LimitedBy, limit: Option<u32>) -> Result<Said, Refusal> {
+        let at = match of {
+            LimitedBy::Account(account) => Some(self.people.find(account, None)?),
+            LimitedBy::Machine(_) | LimitedBy::EachAccount => None,
+        };
+        let queue = self.on_demand("limit")?;
+        let (account, machine) = match of {
+            LimitedBy::Machine(machine) => {
+                queue.limit_machine(machine, limit)?;
+                (None, Some(machine.clone()))
+            }
+            LimitedBy::Account(account) => {
+                queue.limit_account(at, limit);
+                (Some(account.clone()), None)
+            }
+            LimitedBy::EachAccount => {
+                queue.limit_account(None, limit);
+                (None, None)
+            }
+        };
+        Ok(Said::Limit {
+            account,
+            machine,
+            limit,
+        })
+    }
+
     /// The machine that is asked about, or all.
     fn asked(&self, machine: Option<&str>) -> Vec<String> {
         match machine {
@@ -248,7 +333,7 @@ impl Player {
     fn submit(&mut self, new: &Submission, now: Micros) -> Result<Said, Refusal> {
         let assoc = self.people.find(&new.account, new.user.as_deref())?;
         let said = match &mut self.queue {
-            Line::FairShare(queue) => queue.submit(new, assoc, now)?,
+            Line::FairShare(queue) => queue.submit(new, assoc, now, &self.people)?,
             Line::OnDemand(queue) => {
                 let account = self.people.find(&new.account, None)?;
                 queue.submit(new, account, now, &self.people)?
@@ -264,6 +349,8 @@ impl Player {
                 assoc,
                 machine: new.machine.clone(),
                 proxy,
+                length: (new.expected.or(new.limit))
+                    .or_else(|| self.default_limits.get(&new.machine).copied()),
                 started: None,
             };
             self.jobs.insert(new.job, known);
@@ -315,14 +402,20 @@ impl Player {
             Some(executed) => executed,
             None => now - started.unwrap_or(now),
         };
-        let counts = match &mut self.queue {
-            Line::FairShare(queue) => Some(queue.end(job, ended, executed, now, requeue)?),
+        let (finished, has_prices) = match &mut self.queue {
+            Line::FairShare(queue) => (queue.end(job, ended, executed, now, requeue)?, false),
             Line::OnDemand(_) if requeue => return Err(only("requeue", "fair_share")),
-            Line::OnDemand(queue) => {
-                queue.finish(job, ended, executed, now)?;
-                None
-            }
+            Line::OnDemand(queue) => (queue.finish(job, ended, executed, now)?, true),
         };
+        if let Some(known) = self
+            .jobs
+            .get(&job)
+            .filter(|_| ended.outcome.ran_its_course())
+        {
+            let account = self.people.account(known.assoc);
+            self.ratios
+                .add(account, executed, known.length.unwrap_or(0));
+        }
         match self.jobs.get_mut(&job) {
             Some(known) if requeue => known.started = None,
             _ => {
@@ -331,8 +424,10 @@ impl Player {
         }
         Ok(super::Finished {
             job,
-            executed,
-            counts,
+            executed: finished.executed,
+            counts: finished.counts,
+            price: has_prices.then_some(finished.price),
+            cost: has_prices.then_some(finished.cost),
         })
     }
 
@@ -371,15 +466,30 @@ impl Player {
     }
 
     fn estimate(&mut self, machine: &str, now: Micros) -> Result<Said, Refusal> {
-        let starts = match &mut self.queue {
-            Line::FairShare(queue) => queue.estimate(machine, now)?,
-            Line::OnDemand(queue) => queue.estimate(machine, now)?,
+        let Player {
+            queue,
+            people,
+            jobs,
+            ratios,
+            ..
+        } = self;
+        let mut simulate = |lasts: Option<Lasts<'_>>| match queue {
+            Line::FairShare(queue) => queue.estimate(machine, now, lasts),
+            Line::OnDemand(queue) => queue.estimate(machine, now, lasts),
+        };
+        let starts = simulate(None)?;
+        let account = |at: usize| people.account(at).to_owned();
+        let bands = match starts.is_empty() {
+            true => HashMap::new(),
+            false => ratios.bands(jobs, account, now, |lasts| simulate(Some(lasts)))?,
         };
         let estimated = |(job, start): (u64, Option<Micros>)| super::Estimated {
             job,
             account: self.account(job),
             start,
             proxy: self.jobs.get(&job).map_or("expected", |known| known.proxy),
+            low: bands.get(&job).map(|band| band.0),
+            high: bands.get(&job).map(|band| band.1),
         };
         Ok(Said::Estimate {
             machine: machine.to_owned(),

@@ -74,7 +74,7 @@ pub fn read(file: &str, input: impl Read) -> Result<Prices, InputError> {
     let described: File =
         parse_as(&text).map_err(|error| error.hint("docs/bill.md shows the format"))?;
     let counts = described.counts.as_ref().map(|words| {
-        let parsed = words.get_ref().parse::<Outcomes>();
+        let parsed = Outcomes::parse_of_slurm(words.get_ref());
         parsed.map_err(|error| text.value(&words.span(), "counts", error.allowed))
     });
     let mut partitions = BTreeMap::new();

@@ -49,11 +49,31 @@ pub fn write(out: &mut impl Write, answer: &Answer, width: Option<usize>) -> io:
 }
 
 fn estimates(out: &mut impl Write, jobs: &[Estimated], width: Option<usize>) -> io::Result<()> {
-    let heading = ["START", "JOB", "ACCOUNT", "RUN TIME FROM"];
-    let mut columns = Columns::new(&heading, 1).spare(&["RUN TIME FROM"]);
+    let start = |one: &Estimated| one.start.map_or_else(|| "never".to_owned(), moment);
+    if jobs.iter().all(|one| one.low.is_none()) {
+        let heading = ["START", "JOB", "ACCOUNT", "RUN TIME FROM"];
+        let mut columns = Columns::new(&heading, 1).spare(&["RUN TIME FROM"]);
+        for one in jobs {
+            let (job, proxy) = (one.job.to_string(), one.proxy.to_owned());
+            columns.push([start(one), job, one.account.clone(), proxy]);
+        }
+        return columns.write(out, width);
+    }
+    let heading = [
+        "START",
+        "90% FROM",
+        "90% UNTIL",
+        "JOB",
+        "ACCOUNT",
+        "RUN TIME FROM",
+    ];
+    let mut columns = Columns::new(&heading, 3).spare(&["RUN TIME FROM"]);
+    let bound = |moment_of: Option<i64>| moment_of.map_or_else(String::new, moment);
     for one in jobs {
         columns.push([
-            one.start.map_or_else(|| "never".to_owned(), moment),
+            start(one),
+            bound(one.low),
+            bound(one.high),
             one.job.to_string(),
             one.account.clone(),
             one.proxy.to_owned(),
@@ -125,6 +145,55 @@ fn told(said: &Said) -> (&'static str, String) {
             "cancel_reservation",
             format!("reservation {reservation} is gone"),
         ),
+        Said::Shares {
+            account,
+            user,
+            shares,
+        } => {
+            let name = match user {
+                Some(user) => format!("{user}@{account}"),
+                None => account.clone(),
+            };
+            let shares = match shares {
+                Some(shares) => format!("{shares} shares"),
+                None => "the shares of its parent".to_owned(),
+            };
+            ("shares", format!("{name}: {shares} from now on"))
+        }
+        Said::Minutes { account, minutes } => {
+            let what = match minutes {
+                Some(minutes) => format!("{minutes} minutes"),
+                None => "its shares again".to_owned(),
+            };
+            ("minutes", format!("{account}: {what} from now on"))
+        }
+        Said::Price {
+            machine,
+            execution_microsecond,
+            reserved_second,
+        } => (
+            "price",
+            format!(
+                "{machine}: a microsecond {execution_microsecond}, a reserved second \
+                 {reserved_second}, for what starts from now on"
+            ),
+        ),
+        Said::Limit {
+            account,
+            machine,
+            limit,
+        } => {
+            let of = match (account, machine) {
+                (Some(account), _) => format!("of account {account}"),
+                (None, Some(machine)) => format!("for machine {machine}"),
+                (None, None) => "of each account without a limit of its own".to_owned(),
+            };
+            let most = limit.map_or_else(|| "any number".to_owned(), |limit| limit.to_string());
+            (
+                "limit",
+                format!("{most} of the on-demand jobs {of} may wait"),
+            )
+        }
         Said::Time => ("time", String::new()),
         Said::Position {
             job,
@@ -188,9 +257,11 @@ fn why(reason: Option<Reason>) -> &'static str {
 }
 
 fn ended(finished: &Finished, rest: &str) -> String {
-    let counts = match finished.counts {
-        Some(false) => ", which does not count",
-        _ => "",
+    let counts = match (finished.counts, finished.cost) {
+        (true, Some(cost)) => format!(", costs {cost}"),
+        (false, Some(_)) => ", costs nothing".to_owned(),
+        (true, None) => String::new(),
+        (false, None) => ", which does not count".to_owned(),
     };
     format!(
         "job {}: executed {:.6} s{counts}{rest}",

@@ -19,6 +19,11 @@ pub struct QueueSite {
     pub tree: Tree,
     /// The machines, by name.
     pub machines: Vec<MachineRow>,
+    /// Maximum run time, microseconds, of jobs that come without any, on machines without one of
+    /// their own; `None`: such jobs are refused.
+    pub default_limit: Option<u64>,
+    /// Accounts that are bound to machines: positions, and names. They bind all below them.
+    pub bindings: Vec<(usize, Vec<String>)>,
     /// Rule that selects the next job.
     pub policy: Policy,
     /// Notes for a reader of the answers, in sentences.
@@ -36,6 +41,8 @@ pub struct MachineRow {
     pub paused: bool,
     /// Limit of waiting on-demand jobs; `None`: none.
     pub limit: Option<u32>,
+    /// Maximum run time, microseconds, of jobs that come without any; `None`: that of the site.
+    pub default_limit: Option<u64>,
     /// Its prices.
     pub prices: Prices,
 }

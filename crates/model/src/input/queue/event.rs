@@ -1,6 +1,7 @@
 //! Something that happens at a site, or a question.
 
 use fairtree::engine::queue::Micros;
+use fairtree::tree::Shares;
 use fairtree::usage::EndState;
 
 /// A line of the events.
@@ -52,6 +53,38 @@ pub enum Act {
     },
     /// A reservation that has not begun is gone.
     CancelReservation(u64),
+    /// An account or a user has other shares.
+    Shares {
+        /// The account.
+        account: String,
+        /// A user of it.
+        user: Option<String>,
+        /// Its shares.
+        shares: Shares,
+    },
+    /// An account has other minutes; `None`: its shares again.
+    Minutes {
+        /// The account.
+        account: String,
+        /// Its minutes.
+        minutes: Option<u64>,
+    },
+    /// A machine has other prices; `None`: that price stays.
+    Price {
+        /// The machine.
+        machine: String,
+        /// Of a microsecond of an on-demand run.
+        execution_microsecond: Option<u64>,
+        /// Of a second of a reservation.
+        reserved_second: Option<u64>,
+    },
+    /// Another number of on-demand jobs may wait.
+    Limit {
+        /// The jobs that it is for.
+        of: LimitedBy,
+        /// How many; `None`: any number.
+        limit: Option<u32>,
+    },
     /// Time passes.
     Time,
     /// Which place does a job have?
@@ -74,6 +107,17 @@ pub enum Act {
         /// And before this one; `None`: up to and with now.
         to: Option<Micros>,
     },
+}
+
+/// Jobs that a limit is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LimitedBy {
+    /// Those of an account.
+    Account(String),
+    /// Those for a machine.
+    Machine(String),
+    /// Those of each account without a limit of its own.
+    EachAccount,
 }
 
 /// A job that begins to wait.
@@ -105,7 +149,7 @@ pub struct Ended {
     /// In which state.
     pub outcome: EndState,
     /// With which exit code.
-    pub exit_code: u8,
+    pub exit_code: u32,
     /// Time for which the machine executed it, microseconds; `None`: since its start.
     pub executed: Option<Micros>,
 }
@@ -137,7 +181,7 @@ const fn form(
     }
 }
 
-const FORMS: [Form; 17] = [
+const FORMS: [Form; 21] = [
     form(
         "submit",
         &["job", "account", "machine"],
@@ -157,6 +201,14 @@ const FORMS: [Form; 17] = [
         &[],
     ),
     form("cancel_reservation", &["reservation"], &[]),
+    form("shares", &["account", "shares"], &["user"]),
+    form("minutes", &["account", "minutes"], &[]),
+    form(
+        "price",
+        MACHINE,
+        &["execution_microsecond", "reserved_second"],
+    ),
+    form("limit", &["limit"], &["account", "machine"]),
     form("time", &[], &[]),
     form("position", JOB, &[]),
     form("positions", &[], MACHINE),

@@ -10,12 +10,18 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::event::{Act, Ended, Event, Form, Submission, ends, forms};
+use super::event::{Act, Ended, Event, Form, LimitedBy, Submission, ends, forms};
+use super::site::MOST_PRICE;
 use crate::input::error::{InputError, Problem};
 use crate::input::lines::Lines;
+use fairtree::config::MOST_MINUTES;
 use fairtree::config::time::{Time, parse_time};
 use fairtree::engine::queue::Micros;
+use fairtree::tree::Shares;
 use fairtree::usage::EndState;
+
+/// The largest number of shares.
+const MOST_SHARES: u32 = 2_147_483_646;
 
 /// The most parts that a job can name.
 const MAX_PARTS: usize = 4096;
@@ -226,6 +232,17 @@ impl Fields<'_> {
                 end: self.moment("end")?,
             },
             "cancel_reservation" => Act::CancelReservation(self.number("reservation")?),
+            "shares" => Act::Shares {
+                account: self.name("account")?,
+                user: self.maybe("user", Self::name)?,
+                shares: self.shares("shares")?,
+            },
+            "minutes" => Act::Minutes {
+                account: self.name("account")?,
+                minutes: self.number_or_null("minutes", MOST_MINUTES)?,
+            },
+            "price" => self.price()?,
+            "limit" => self.limit()?,
             "time" => Act::Time,
             "position" => Act::Position(self.number("job")?),
             "positions" => Act::Positions(self.maybe("machine", Self::name)?),
@@ -243,7 +260,7 @@ impl Fields<'_> {
     }
 
     fn submission(&self) -> Result<Submission, InputError> {
-        let read = Submission {
+        Ok(Submission {
             job: self.number("job")?,
             account: self.name("account")?,
             user: self.maybe("user", Self::name)?,
@@ -253,12 +270,47 @@ impl Fields<'_> {
             rate: self.maybe("rate", Self::rate)?,
             nice: self.maybe("nice", Self::nice)?,
             parts: self.maybe("parts", Self::parts)?,
-        };
-        if read.expected.is_none() && read.limit.is_none() {
-            let why = "submit lacks a run time: give the key \"expected\" or \"limit\"";
+        })
+    }
+
+    fn price(&self) -> Result<Act, InputError> {
+        let keys = ["execution_microsecond", "reserved_second"];
+        if keys.iter().all(|key| self.get(key).is_none()) {
+            let why = "price lacks a price: give the key \"execution_microsecond\" or \
+                       \"reserved_second\"";
             return Err(self.line.structure(why.to_owned()));
         }
-        Ok(read)
+        let [execution_microsecond, reserved_second] = keys.map(|key| {
+            self.maybe(key, |fields, key| {
+                let found = fields.get(key).and_then(Value::as_u64);
+                let found = found.filter(|price| *price <= MOST_PRICE);
+                let allowed = || format!("a whole number from 0 to {MOST_PRICE}");
+                found.ok_or_else(|| fields.refused(key, allowed()))
+            })
+        });
+        Ok(Act::Price {
+            machine: self.name("machine")?,
+            execution_microsecond: execution_microsecond?,
+            reserved_second: reserved_second?,
+        })
+    }
+
+    fn limit(&self) -> Result<Act, InputError> {
+        let account = self.maybe("account", Self::name)?;
+        let machine = self.maybe("machine", Self::name)?;
+        let limit = self.number_or_null("limit", u32::MAX.into())?;
+        Ok(Act::Limit {
+            of: match (account, machine) {
+                (Some(_), Some(_)) => {
+                    let why = "a limit is that of an account or of a machine, not of both";
+                    return Err(self.line.structure(why.to_owned()));
+                }
+                (Some(account), None) => LimitedBy::Account(account),
+                (None, Some(machine)) => LimitedBy::Machine(machine),
+                (None, None) => LimitedBy::EachAccount,
+            },
+            limit: limit.map(|limit| limit as u32),
+        })
     }
 
     fn ended(&self) -> Result<Ended, InputError> {
@@ -296,6 +348,31 @@ impl Fields<'_> {
         found.ok_or_else(|| self.refused(key, format!("a whole number from 0 to {}", u64::MAX)))
     }
 
+    fn number_or_null(&self, key: &str, most: u64) -> Result<Option<u64>, InputError> {
+        match self.get(key) {
+            Some(Value::Null) => Ok(None),
+            Some(value) if value.as_u64().is_some_and(|number| number <= most) => {
+                Ok(value.as_u64())
+            }
+            _ => Err(self.refused(key, format!("a whole number from 0 to {most}, or null"))),
+        }
+    }
+
+    fn shares(&self, key: &str) -> Result<Shares, InputError> {
+        let found = match self.get(key) {
+            Some(Value::String(word)) if word == "parent" => Some(Shares::Parent),
+            Some(value) => {
+                let shares = value.as_u64().and_then(|shares| u32::try_from(shares).ok());
+                shares
+                    .filter(|shares| *shares <= MOST_SHARES)
+                    .map(Shares::Raw)
+            }
+            None => None,
+        };
+        let allowed = || format!("a whole number from 0 to {MOST_SHARES}, or \"parent\"");
+        found.ok_or_else(|| self.refused(key, allowed()))
+    }
+
     fn rate(&self, key: &str) -> Result<u32, InputError> {
         let found = self.get(key).and_then(Value::as_u64);
         let found = found.and_then(|rate| u32::try_from(rate).ok());
@@ -303,10 +380,10 @@ impl Fields<'_> {
         found.ok_or_else(|| self.refused(key, format!("a whole number from 1 to {}", u32::MAX)))
     }
 
-    fn exit_code(&self, key: &str) -> Result<u8, InputError> {
+    fn exit_code(&self, key: &str) -> Result<u32, InputError> {
         let found = self.get(key).and_then(Value::as_u64);
-        let found = found.and_then(|code| u8::try_from(code).ok());
-        found.ok_or_else(|| self.refused(key, "a whole number from 0 to 255"))
+        let found = found.and_then(|code| u32::try_from(code).ok());
+        found.ok_or_else(|| self.refused(key, format!("a whole number from 0 to {}", u32::MAX)))
     }
 
     fn nice(&self, key: &str) -> Result<i64, InputError> {

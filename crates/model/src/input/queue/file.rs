@@ -19,6 +19,8 @@ pub(super) struct File {
     pub counts: Option<Spanned<Counts>>,
     pub capacity: Option<Spanned<Value>>,
     pub account_limit: Option<Spanned<Value>>,
+    pub default_limit: Option<Spanned<Value>>,
+    pub users_compete: Option<Spanned<bool>>,
     #[serde(default)]
     pub accounts: BTreeMap<Spanned<String>, Account>,
     #[serde(default)]
@@ -47,6 +49,7 @@ pub(super) struct Account {
     pub minutes: Option<Spanned<Value>>,
     pub plan: Option<Spanned<String>>,
     pub limit: Option<Spanned<Value>>,
+    pub machines: Option<Vec<Spanned<String>>>,
     #[serde(default)]
     pub users: BTreeMap<Spanned<String>, User>,
 }
@@ -66,6 +69,7 @@ pub(super) struct Machine {
     #[serde(default)]
     pub paused: bool,
     pub limit: Option<Spanned<Value>>,
+    pub default_limit: Option<Spanned<Value>>,
     pub execution_microsecond: Option<Spanned<Value>>,
     pub reserved_second: Option<Spanned<Value>>,
 }

@@ -7,6 +7,7 @@ use toml::{Spanned, Value};
 use crate::input::error::{InputError, Problem};
 use crate::input::site::place::Text;
 use crate::input::site::value;
+use fairtree::config::time::{Time, parse_time};
 use fairtree::engine::queue::{Micros, SECOND};
 
 /// The text, and the accounts in it by name.
@@ -35,6 +36,31 @@ pub(super) fn limit(
     value
         .map(|value| value::whole(text, value, "limit", 0..=i64::from(u32::MAX)))
         .transpose()
+}
+
+/// A run time, microseconds.
+pub(super) fn length(
+    text: &Text<'_>,
+    value: Option<&Spanned<Value>>,
+    what: &str,
+) -> Result<Option<u64>, InputError> {
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    let found = match value.get_ref() {
+        Value::String(time) => match parse_time(time) {
+            Ok(Time::Secs(secs)) => Some(u64::from(secs) * SECOND.unsigned_abs()),
+            _ => None,
+        },
+        Value::Integer(micros) => u64::try_from(*micros).ok(),
+        _ => None,
+    };
+    let allowed = "a time from 1 microsecond up: microseconds, or text in Slurm's form as \"1:30:00\" \
+                   or \"2-0\"";
+    match found.filter(|micros| *micros > 0) {
+        Some(micros) => Ok(Some(micros)),
+        None => Err(text.value(&value.span(), what, allowed)),
+    }
 }
 
 /// A key that has a meaning with another policy only.

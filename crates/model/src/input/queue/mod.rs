@@ -16,7 +16,7 @@ mod site;
 
 pub(in crate::input) use as_site::as_site;
 pub use described::{MachineRow, OnDemandSite, Policy, QueueSite, Reserved};
-pub use event::{Act, Ended, Event, Form, Submission, ends, forms};
+pub use event::{Act, Ended, Event, Form, LimitedBy, Submission, ends, forms};
 pub use events::Events;
 pub use site::read;
 

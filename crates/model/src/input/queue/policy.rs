@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use toml::Spanned;
 
 use super::described::{OnDemandSite, Policy, Reserved};
-use super::file::{Counts, File};
+use super::file::{Account, Counts, File};
 use super::known::{Known, elsewhere, limit, moment};
 use crate::input::error::{InputError, Problem};
 use crate::input::site::value;
 use fairtree::config::{
     MOST_MINUTES, MinutesFrom, Order, PriorityParameters, UsageModel, ValueError,
 };
+use fairtree::engine::on_demand::OnDemand;
 use fairtree::engine::queue::{AccountRule, Choice, Counted, SECOND, Settings};
 use fairtree::fairshare::Ranking;
 use fairtree::order::Level;
@@ -81,6 +82,9 @@ fn on_demand(known: &Known<'_>, file: &File) -> Result<Policy, InputError> {
             return Err(elsewhere(text, value, key, "fair_share"));
         }
     }
+    if let Some(value) = &file.users_compete {
+        return Err(elsewhere(text, value, "users_compete", "fair_share"));
+    }
     let mut account_limits = Vec::new();
     for (name, account) in &file.accounts {
         if let Some(value) = &account.minutes {
@@ -113,7 +117,7 @@ fn on_demand(known: &Known<'_>, file: &File) -> Result<Policy, InputError> {
     Ok(Policy::OnDemand(OnDemandSite {
         billed: match &file.counts {
             Some(counts) => outcomes(known, counts)?,
-            None => Outcomes::from_words(["COMPLETED"]).unwrap_or_default(),
+            None => OnDemand::default_billed(),
         },
         account_limit: limit(text, file.account_limit.as_ref())?,
         account_limits,
@@ -151,6 +155,21 @@ fn fair_share(
         let found = value::whole::<i64>(text, value, "capacity", 1..=i64::from(u32::MAX))?;
         Ok::<_, InputError>(found.unsigned_abs())
     });
+    let users_compete = file
+        .users_compete
+        .as_ref()
+        .is_some_and(|value| *value.get_ref());
+    if !users_compete {
+        let user = |account: &Account| account.users.values().any(|user| user.shares.is_some());
+        let with = file.accounts.iter().filter(|(_, account)| user(account));
+        let with: Vec<&str> = with.map(|(name, _)| name.get_ref().as_str()).collect();
+        if let Some(first) = with.iter().find(|name| **name != "root") {
+            notes.push(format!(
+                "users in account {first} have shares, which have no effect: users of an account do \
+                 not compete, their jobs are first in, first out; users_compete = true lets them"
+            ));
+        }
+    }
     Ok(Policy::FairShare(Settings {
         level: level(known, file.ranking.as_ref())?,
         choice: choice(known, file.order.as_ref())?,
@@ -161,6 +180,7 @@ fn fair_share(
         },
         capacity: capacity.transpose()?.unwrap_or(all),
         accounts: rules(known, file, counted)?,
+        users_compete,
     }))
 }
 

@@ -7,12 +7,15 @@ use toml::{Spanned, Value};
 
 use super::described::{MachineRow, Policy, QueueSite};
 use super::file::{File, Machine};
-use super::known::{Known, elsewhere, limit, moment};
+use super::known::{Known, elsewhere, length, limit, moment};
 use super::policy;
 use crate::input::error::{InputError, Problem};
 use crate::input::site::place::Text;
 use crate::input::site::{self, Site, file as site_file, rows, value};
 use fairtree::engine::on_demand::Prices;
+
+/// The highest price. So that no sum is beyond 128 bits: a machine runs one such job at a time.
+pub(super) const MOST_PRICE: u64 = 1_000_000_000_000_000;
 
 const HINT: &str = "docs/queue.md and `fairtree queue --help` show the format";
 
@@ -57,6 +60,8 @@ pub(super) fn of_text(text: &Text<'_>, described: &File) -> Result<QueueSite, In
         return Err(InputError::new(text.file, Problem::Structure(problem))
             .hint("describe one: [machines.NAME]"));
     }
+    let bindings = bindings(&known, &described)?;
+    let default_limit = length(&text, described.default_limit.as_ref(), "default_limit")?;
     Ok(QueueSite {
         file: text.file.to_owned(),
         now: match &described.now {
@@ -66,9 +71,36 @@ pub(super) fn of_text(text: &Text<'_>, described: &File) -> Result<QueueSite, In
         rows,
         tree,
         machines,
+        default_limit,
+        bindings,
         policy,
         notes,
     })
+}
+
+/// The machines that accounts are bound to.
+fn bindings(known: &Known<'_>, file: &File) -> Result<Vec<(usize, Vec<String>)>, InputError> {
+    let mut bindings = Vec::new();
+    for (name, account) in &file.accounts {
+        let Some(machines) = &account.machines else {
+            continue;
+        };
+        for machine in machines {
+            if !file.machines.contains_key(machine.get_ref().as_str()) {
+                let allowed = "a machine that the file describes";
+                return Err(known.text.value(&machine.span(), "machines", allowed));
+            }
+        }
+        if machines.is_empty() {
+            let problem =
+                "an account with machines = [] could use none: name some, or leave the key out";
+            let problem = Problem::Structure(problem.to_owned());
+            return Err(known.text.error(name.span().start, problem));
+        }
+        let names = machines.iter().map(|machine| machine.get_ref().clone());
+        bindings.push((known.account(name)?, names.collect()));
+    }
+    Ok(bindings)
 }
 
 /// The accounts and users as a site of the common format.
@@ -130,14 +162,14 @@ fn read_machine(
             .map(|value| value::whole(text, value, key, range));
         read.transpose()
     };
-    // So that no sum is beyond 128 bits: a machine runs one such job at a time.
-    const PRICES: std::ops::RangeInclusive<i64> = 0..=1_000_000_000_000_000;
+    const PRICES: std::ops::RangeInclusive<i64> = 0..=MOST_PRICE as i64;
     Ok(MachineRow {
         name: name.to_owned(),
         slots: whole(&machine.slots, "slots", 1..=1_000_000)?
             .map_or(1, |slots: i64| u32::try_from(slots).unwrap_or(1)),
         paused: machine.paused,
         limit: limit(text, machine.limit.as_ref())?,
+        default_limit: length(text, machine.default_limit.as_ref(), "default_limit")?,
         prices: Prices {
             execution_microsecond: whole(
                 &machine.execution_microsecond,

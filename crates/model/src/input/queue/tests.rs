@@ -147,6 +147,31 @@ fn sites_that_are_refused() {
         ("[machines.m]\nslots = 0", "2:9", "from 1 to 1000000"),
         ("[machines.'a b']", "1:11", "a name without blanks"),
         (
+            "default_limit = 0\n[machines.m]",
+            "1:17",
+            "from 1 microsecond up",
+        ),
+        (
+            "[machines.m]\ndefault_limit = 'UNLIMITED'",
+            "2:17",
+            "Slurm's form",
+        ),
+        (
+            "policy = 'on_demand'\nusers_compete = true\n[machines.m]",
+            "2:17",
+            "\"fair_share\" only",
+        ),
+        (
+            &format!("{m}[accounts.a]\nmachines = ['m', 'n']"),
+            "3:18",
+            "machines \"n\" is not allowed: allowed is a machine that the file describes",
+        ),
+        (
+            &format!("{m}[accounts.a]\nmachines = []"),
+            "2:11",
+            "could use none",
+        ),
+        (
             &format!("{m}[accounts.a]\nparent = 'b'"),
             "3:10",
             "an account of this file",
@@ -266,10 +291,36 @@ fn events_that_are_refused() {
             "six decimals",
         ),
         (
-            r#"{"event": "submit", "job": 1, "account": "a", "machine": "m"}"#,
-            "1",
-            "lacks a run time",
+            r#"{"event": "shares", "account": "a", "shares": 2147483647}"#,
+            "1:37",
+            "from 0 to 2147483646, or \"parent\"",
         ),
+        (
+            r#"{"event": "minutes", "account": "a"}"#,
+            "1",
+            "minutes lacks the key \"minutes\"",
+        ),
+        (
+            r#"{"event": "minutes", "account": "a", "minutes": 1000000000001}"#,
+            "1:38",
+            "from 0 to 1000000000000, or null",
+        ),
+        (
+            r#"{"event": "price", "machine": "m"}"#,
+            "1",
+            "price lacks a price",
+        ),
+        (
+            r#"{"event": "price", "machine": "m", "reserved_second": 1000000000000001}"#,
+            "1:36",
+            "from 0 to 1000000000000000",
+        ),
+        (
+            r#"{"event": "limit", "account": "a", "machine": "m", "limit": 1}"#,
+            "1",
+            "not of both",
+        ),
+        (r#"{"event": "limit", "limit": "none"}"#, "1:20", "or null"),
         (
             r#"{"event": "submit", "job": 1, "account": "", "machine": "m", "limit": 1}"#,
             "1:31",
@@ -301,9 +352,9 @@ fn events_that_are_refused() {
             "one of COMPLETED, CANCELLED",
         ),
         (
-            r#"{"event": "finish", "job": 1, "outcome": "FAILED", "exit_code": 256}"#,
+            r#"{"event": "finish", "job": 1, "outcome": "FAILED", "exit_code": 4294967296}"#,
             "1:52",
-            "0 to 255",
+            "0 to 4294967295",
         ),
     ] {
         let error = event(line).expect_err(line).to_string();
