@@ -15,6 +15,7 @@
 //! | `pass` | a pass: its schedule, its steps, and what it publishes |
 //! | `charges` | charges of jobs outside of passes |
 //! | `shared` | data shared by hooks and thread: the global, charge times, the last factors |
+//! | `line` | the order of waiting jobs, if one is requested, as numbers |
 //! | `ledger` | use over time, run by run, for windows and totals |
 //! | `rows` | slurmctld's records as rows, and as the engine's tables |
 //! | `state` | settings, and the files that outlive slurmctld |
@@ -36,6 +37,8 @@ compile_error!("the plugin reads usage as x86-64's 80-bit long double");
 mod charges;
 #[cfg(feature = "slurm")]
 mod hooks;
+#[cfg(feature = "slurm")]
+mod line;
 #[cfg(feature = "slurm")]
 mod rows;
 // These are also tested without Slurm.

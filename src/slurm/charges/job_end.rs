@@ -2,7 +2,7 @@
 
 use super::run::{self, recounts, run_of, to_shim};
 use crate::engine;
-use crate::slurm::pass::line;
+use crate::slurm::line;
 use crate::slurm::rows::snapshot::{Charges, Snapshot};
 use crate::slurm::runtime::host::{self, NONE, UsageLock, ffi};
 use crate::slurm::runtime::log;

@@ -7,7 +7,7 @@
 
 use super::run::{self, run_of};
 use crate::engine::{self, RunKey};
-use crate::slurm::pass::line;
+use crate::slurm::line;
 use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError};
 use crate::slurm::runtime::host::{self, JobsLock, SnapshotLock, UsageLock, ffi};
 use crate::slurm::shared::plugin::Plugin;

@@ -1,7 +1,7 @@
 //! The rows of sprio: the factors of the last pricing, partition by partition and QOS by QOS.
 
 use crate::priority::{Job, Pricer, Variant};
-use crate::slurm::pass::line;
+use crate::slurm::line;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{self, FactorsLock, ffi};

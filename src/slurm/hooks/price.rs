@@ -3,7 +3,8 @@
 use super::lazy_usage;
 use crate::order::OrderError;
 use crate::priority::{AssocFactors, Job, PriorityError};
-use crate::slurm::pass::{line, pending};
+use crate::slurm::line;
+use crate::slurm::pass::pending;
 use crate::slurm::rows::snapshot::SnapshotError;
 use crate::slurm::rows::tables::{self, Tables};
 use crate::slurm::runtime::host::{self, ffi};

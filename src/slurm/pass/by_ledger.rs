@@ -131,7 +131,10 @@ fn tell(
     let plan = LedgerPlan::new(&settings.config, &TimeZone::system());
     let plans = plans(&plan);
     let qos: Vec<SeenQos> = snapshot.qos().iter().map(seen_qos).collect();
-    let held = |index: AssocIndex| snapshot.assocs()[index.get()].held();
+    let held = |index: AssocIndex| {
+        let row = &snapshot.assocs()[index.get()];
+        held(row.usage(), row.wall)
+    };
     let site = SeenSite {
         cluster: &settings.cluster,
         tree: &tables.tree,
@@ -175,14 +178,24 @@ fn seen_qos(row: &ffi::shim_qos) -> SeenQos {
     SeenQos {
         id: row.id,
         no_decay: row.no_decay,
-        held: row.held(),
+        held: qos_held(row),
     }
+}
+
+/// Values of a record; `None` if usage is not a number.
+fn held(usage: Option<Extended>, wall: f64) -> Option<Held> {
+    usage.map(|usage| Held { usage, wall })
+}
+
+fn qos_held(row: &ffi::shim_qos) -> Option<Held> {
+    let usage = Extended::from_x87(row.usage_mantissa, row.usage_sign_exponent);
+    held(usage, row.wall)
 }
 
 /// Values of a QOS in the snapshot.
 fn seen_held(snapshot: &Snapshot, id: u32) -> Option<Held> {
     let seen = snapshot.qos().iter().find(|seen| seen.id == id);
-    seen.and_then(|seen| seen.held())
+    seen.and_then(qos_held)
 }
 
 /// Plans of accounts, by the present ids of their associations.
@@ -372,7 +385,7 @@ impl ByLedger {
     /// the next pass sees the reset.
     pub(super) fn update(&mut self, snapshot: &Snapshot) -> UsageUpdate<'_> {
         let was_reset = |now: &&ffi::shim_qos| {
-            let held = now.held().zip(seen_held(snapshot, now.id));
+            let held = qos_held(now).zip(seen_held(snapshot, now.id));
             held.is_some_and(|(now, seen)| now.is_less_than(seen))
         };
         let reset = snapshot.qos_now().iter().filter(was_reset);
@@ -400,7 +413,7 @@ impl ByLedger {
         snapshot.qos_now().iter().filter_map(|now| {
             let held = match self.reset_qos.contains(&now.id) {
                 true => seen_held(snapshot, now.id),
-                false => now.held(),
+                false => qos_held(now),
             };
             Some((now.id, held?))
         })

@@ -10,8 +10,6 @@
 //! | `by_ledger` | the ledger's part of a pass, and records that are set to its numbers |
 //! | `ledger_upkeep` | the ledger between passes: its files, other sources, the last ends |
 //! | `pending`, `batch` | waiting jobs: priorities, and their factors |
-//! | `line` | the order of waiting jobs, if one is requested, as numbers |
-//! | `submits` | when jobs were first submitted |
 //! | `apply` | writes into slurmctld's records |
 //! | `assoc_cache` | the copy of associations that is kept from one pass to the next |
 //! | `error` | why a pass ended early |
@@ -31,8 +29,6 @@ mod computed;
 mod error;
 #[cfg(feature = "slurm")]
 pub(super) mod ledger_upkeep;
-#[cfg(feature = "slurm")]
-pub(super) mod line;
 mod moment;
 #[cfg(feature = "slurm")]
 mod order;
@@ -40,8 +36,6 @@ mod order;
 pub(super) mod pending;
 #[cfg(feature = "slurm")]
 pub(super) mod schedule;
-#[cfg(feature = "slurm")]
-mod submits;
 #[cfg(feature = "slurm")]
 mod workspace;
 

@@ -5,12 +5,12 @@ use super::assoc_cache;
 use super::compute;
 use super::error::PassError;
 use super::ledger_upkeep;
-use super::line::{self, LineWorkspace};
 use super::moment::Moment;
 use super::workspace::Workspace;
 use crate::config::Tiers;
 use crate::engine;
 use crate::slurm::charges::unreported_ends;
+use crate::slurm::line::{self, LineWorkspace};
 use crate::slurm::rows::snapshot::SnapshotError;
 use crate::slurm::runtime::host::{self, SnapshotLock, UsageLock, ffi};
 use crate::slurm::runtime::log;
@@ -217,7 +217,7 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
         &settings.config,
         (&work.snapshot, &work.tables),
         work.computed.raw(),
-        moment,
+        moment.now,
         &before,
         run_times,
         (&mut work.line, work.pending.numbers()),

@@ -2,8 +2,8 @@
 
 use super::by_ledger::ByLedger;
 use super::computed::Computed;
-use super::line::LineWorkspace;
 use super::pending::Pending;
+use crate::slurm::line::LineWorkspace;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::ffi;

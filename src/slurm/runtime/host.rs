@@ -4,7 +4,6 @@ use crate::config::HostConfig;
 use crate::extended::Extended;
 use crate::fairshare::HostMath;
 use crate::priority::TimeLimit;
-use crate::slurm::ledger::written::Held;
 use crate::usage::window::LeafKey;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
@@ -40,21 +39,6 @@ impl ffi::shim_assoc {
     /// Raw usage; `None` if it is not a number.
     pub(in crate::slurm) fn usage(&self) -> Option<Extended> {
         Extended::from_x87(self.usage_mantissa, self.usage_sign_exponent)
-    }
-
-    /// Values in its record; `None` if usage is not a number.
-    pub(in crate::slurm) fn held(&self) -> Option<Held> {
-        let (usage, wall) = (self.usage()?, self.wall);
-        Some(Held { usage, wall })
-    }
-}
-
-impl ffi::shim_qos {
-    /// Values in its record; `None` if usage is not a number.
-    pub(in crate::slurm) fn held(&self) -> Option<Held> {
-        let usage = Extended::from_x87(self.usage_mantissa, self.usage_sign_exponent)?;
-        let wall = self.wall;
-        Some(Held { usage, wall })
     }
 }
 

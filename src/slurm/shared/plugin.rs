@@ -8,7 +8,7 @@ use crate::engine;
 use crate::slurm::ledger::exchange::Found;
 use crate::slurm::ledger::run_ledgers::RunLedgers;
 use crate::slurm::ledger::seen::SeenRun;
-use crate::slurm::pass::line::StandingLine;
+use crate::slurm::line::StandingLine;
 use crate::slurm::runtime::fault_injection::{self, FaultInjection};
 use crate::slurm::runtime::guard;
 use crate::slurm::runtime::host::{self, UsageLock};

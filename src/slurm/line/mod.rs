@@ -1,8 +1,8 @@
 //! The order in which waiting jobs start, if `order=` requests one, as numbers that replace
 //! priorities. It is kept until the next pass, for jobs that arrive before that.
 
-use super::moment::Moment;
-use super::submits::Submits;
+mod submits;
+
 use crate::config::{Config, Expect, Order, Tiers};
 use crate::engine::{ChargedTo, Contenders, longest_secs, units};
 use crate::extended::Extended;
@@ -16,6 +16,7 @@ use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::RunTimes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use submits::Submits;
 
 /// The order of the last pass, and the jobs that arrived since.
 #[derive(Default)]
@@ -112,7 +113,7 @@ pub(in crate::slurm) fn form(
     config: &Config,
     (snapshot, tables): (&Snapshot, &Tables),
     raw: Option<&[Extended]>,
-    moment: &Moment,
+    now: i64,
     before: &Submits,
     run_times: Arc<RunTimes>,
     (kept, by_row): (&mut LineWorkspace, &mut Vec<u32>),
@@ -125,7 +126,7 @@ pub(in crate::slurm) fn form(
     if expects(config) {
         for row in snapshot.accruing() {
             if let Some(assoc) = snapshot.assoc_row(row.assoc_id).filter(|_| row.running) {
-                let due = due(row, moment.now, &run_times);
+                let due = due(row, now, &run_times);
                 contenders.commit(&mut used, AssocIndex::new(assoc as usize), due);
             }
         }
