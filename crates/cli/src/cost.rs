@@ -10,10 +10,8 @@ use super::wrap::Wrapped;
 use super::{Failure, Outcome, terminal};
 use fairtree::config::time::{Time, parse_time};
 use fairtree::config::tres_weights::parse_tres_weights;
-use fairtree::priority::TimeLimit;
-use fairtree::tree::AssocIndex;
-use fairtree_analysis::cost::{Request, cost};
-use fairtree_model::cluster::{Cluster, ClusterJob, FindError, JobName};
+use fairtree_analysis::cost::{Request, Wish, WishError, cost};
+use fairtree_model::cluster::{Cluster, JobName};
 use fairtree_model::input::slurm::parse_tres;
 use fairtree_render::cost::{to_json, write};
 
@@ -98,144 +96,27 @@ impl Asked {
 
     /// The request, with what is not given taken from the job.
     fn of(self, args: &CostArgs, cluster: &Cluster) -> Result<Request, Failure> {
-        let job = self
-            .job
-            .map(|name| cluster.find_job(name))
-            .transpose()
-            .map_err(usage)?;
-        let job = job.map(|at| &cluster.jobs()[at]);
-        let partition = partition(args, cluster, job)?;
-        let tres = self.tres.or_else(|| job.map(|job| tres_of(cluster, job)));
-        let tres = tres.unwrap_or_default();
-        known_tres(cluster, &tres)?;
-        Ok(Request {
-            assoc: payer(args, cluster, job)?,
-            secs: match self.secs {
-                Some(secs) => secs,
-                None => secs_of(cluster, job, partition)?,
-            },
-            qos: match &args.qos {
-                Some(name) => Some(cluster.find_qos(name).map_err(usage)?),
-                None => job
-                    .and_then(|job| job.job.qos)
-                    .map(fairtree::priority::Index::get)
-                    .or_else(|| cluster.find_qos("normal").ok()),
-            },
-            partition,
-            tres,
+        let wish = Wish {
+            user: args.user.clone(),
+            account: args.account.clone(),
+            job: self.job,
+            partition: args.partition.clone(),
+            qos: args.qos.clone(),
+            tres: self.tres,
+            secs: self.secs,
             weights: self.weights,
             usage_factor: self.usage_factor,
-            job: job.map(|job| job.job.id),
+        };
+        wish.request(cluster).map_err(|error| {
+            Failure::Usage(match &error {
+                WishError::Find(_) => error.to_string(),
+                WishError::NoPartition => format!("{error}\nhint: name one with --partition"),
+                WishError::IsAccount { .. } => format!("{error}: --user USER --account ACCOUNT"),
+                WishError::NoTime => format!("{error}\nhint: say how long it runs with --time"),
+                WishError::Untracked { .. } => format!("--tres: {error}"),
+            })
         })
     }
-}
-
-fn partition(
-    args: &CostArgs,
-    cluster: &Cluster,
-    job: Option<&ClusterJob>,
-) -> Result<Option<usize>, Failure> {
-    if let Some(name) = &args.partition {
-        return Ok(Some(cluster.find_partition(name).map_err(usage)?));
-    }
-    let own = job
-        .and_then(|job| job.job.partition)
-        .map(fairtree::priority::Index::get);
-    let default = cluster
-        .partitions
-        .iter()
-        .position(|partition| partition.is_default);
-    let only = (cluster.partitions.len() == 1).then_some(0);
-    match own.or(default).or(only) {
-        None if !cluster.partitions.is_empty() => Err(Failure::Usage(
-            "no partition is the default one\nhint: name one with --partition".to_owned(),
-        )),
-        found => Ok(found),
-    }
-}
-
-fn payer(
-    args: &CostArgs,
-    cluster: &Cluster,
-    job: Option<&ClusterJob>,
-) -> Result<AssocIndex, Failure> {
-    let found = match (&args.user, &args.account, job) {
-        (Some(user), Some(account), _) => cluster.find(&format!("{user}@{account}")),
-        (Some(user), None, _) => cluster.find(user),
-        (None, _, Some(job)) => {
-            let account = args.account.as_deref().or(job.account.as_deref());
-            match (job.job.assoc.filter(|_| args.account.is_none()), account) {
-                (Some(assoc), _) => Ok(assoc),
-                (None, Some(account)) => cluster.find(&format!("{}@{account}", job.user)),
-                (None, None) => cluster.find(&job.user),
-            }
-        }
-        (None, _, None) => Err(FindError::NoJobs {
-            source_name: cluster.source.clone(),
-            name: "a user".to_owned(),
-        }),
-    };
-    let found = found.map_err(usage)?;
-    match cluster.is_user(found) {
-        true => Ok(found),
-        false => Err(Failure::Usage(format!(
-            "{} is an account; allowed are users: --user USER --account ACCOUNT",
-            cluster.name(found)
-        ))),
-    }
-}
-
-/// The resources of a job.
-fn tres_of(cluster: &Cluster, job: &ClusterJob) -> Vec<(String, u64)> {
-    let site = &cluster.tables;
-    let names = site.tres_names.iter();
-    let Some(start) = job.job.tres else {
-        return vec![("cpu".to_owned(), u64::from(job.job.cpus))];
-    };
-    let counts = &site.tres_counts[start.get()..];
-    let tres = names.cloned().zip(counts.iter().copied());
-    tres.filter(|(name, count)| *count > 0 && name != "billing")
-        .collect()
-}
-
-/// The time limit of a job, or of its partition.
-fn secs_of(
-    cluster: &Cluster,
-    job: Option<&ClusterJob>,
-    partition: Option<usize>,
-) -> Result<u32, Failure> {
-    let most = partition.and_then(|at| cluster.tables.partitions[at].max_time_mins);
-    let minutes = match job.map(|job| job.job.time_limit) {
-        Some(TimeLimit::Minutes(minutes)) => Some(minutes),
-        Some(TimeLimit::Unset) => most,
-        Some(TimeLimit::Unlimited) | None => None,
-    };
-    let secs = minutes
-        .and_then(|minutes| minutes.checked_mul(60))
-        .filter(|secs| *secs > 0);
-    secs.ok_or_else(|| {
-        Failure::Usage("the job has no time limit\nhint: say how long it runs with --time".into())
-    })
-}
-
-/// Refuses resources that the site does not track, where that is known.
-fn known_tres(cluster: &Cluster, tres: &[(String, u64)]) -> Result<(), Failure> {
-    let names = &cluster.tables.tres_names;
-    let unknown = tres
-        .iter()
-        .find(|(name, _)| !names.is_empty() && !names.contains(name));
-    match unknown {
-        None => Ok(()),
-        Some((name, _)) => Err(refused(
-            "--tres",
-            name,
-            &format!("what AccountingStorageTRES tracks: {}", names.join(", ")),
-        )),
-    }
-}
-
-fn usage(error: FindError) -> Failure {
-    Failure::Usage(error.to_string())
 }
 
 fn refused(option: &str, found: &str, allowed: &str) -> Failure {

@@ -18,6 +18,8 @@ pub enum Question {
     Account(String),
     /// The whole site.
     Site,
+    /// The cost of a job that is not submitted yet.
+    Cost,
 }
 
 /// A form of an answer.
@@ -50,6 +52,7 @@ impl Question {
         let question = match segments[..] {
             ["me"] => Question::Me,
             ["site"] => Question::Site,
+            ["cost"] => Question::Cost,
             ["job", id] => Question::Job(id.parse().ok()?),
             ["job", id, "versus", other] => Question::Versus(id.parse().ok()?, other.parse().ok()?),
             ["account", name] if !name.is_empty() && name.len() <= MAX_NAME => {
@@ -84,6 +87,7 @@ impl fmt::Display for Question {
         match self {
             Question::Me => f.write_str("/me"),
             Question::Site => f.write_str("/site"),
+            Question::Cost => f.write_str("/cost"),
             Question::Job(id) => write!(f, "/job/{id}"),
             Question::Versus(a, b) => write!(f, "/job/{a}/versus/{b}"),
             Question::Account(name) => f.write_str(&account(name)),

@@ -133,3 +133,17 @@ fn every_answer_has_the_policy_and_is_kept_by_no_cache() {
     assert_eq!(site.get_as("/me", "127.0.0.1:8765").status, StatusCode::OK);
     assert_eq!(site.post("/me").status, StatusCode::METHOD_NOT_ALLOWED);
 }
+
+// By hand: 4 CPUs for an hour in a partition without weights are 4 TRES-hours.
+#[test]
+fn the_cost_of_a_job_before_it_is_submitted() {
+    let site = Site::recorded("cluster", "ft2-bob");
+    assert!(site.page("/cost").contains("<form method=\"get\""));
+    let page = site.page("/cost?account=physics&partition=main&tres=cpu%3D4&time=1%3A00%3A00");
+    assert_eq!(numbers(&page, "charged"), [14400.0]);
+    let document = site.json("/api/v1/cost?tres=cpu%3D4&time=1%3A00%3A00");
+    assert_eq!(document["charged"], 14400.0);
+    let page = site.page("/cost?tres=cpu%3D4&time=soon");
+    assert!(page.contains("allowed is a time above 0"), "{page}");
+    assert_eq!(site.get("/cost?user=root").status, StatusCode::BAD_REQUEST);
+}

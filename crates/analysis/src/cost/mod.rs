@@ -6,9 +6,11 @@
 mod bill;
 mod decay;
 mod policy;
+mod wish;
 
 pub use bill::{Bill, BillLine};
 pub use decay::{Left, UsageDecay};
+pub use wish::{Wish, WishError};
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! The pages: values of one picture, as one person may see them.
 
 mod account;
+mod cost;
 mod job;
 mod me;
 mod site;
@@ -58,7 +59,7 @@ pub fn answer(
     viewer: &Viewer,
     around: &Around<'_>,
     question: &Question,
-    _query: &str,
+    query: &str,
     form: Form,
 ) -> Result<Response<Body>, Refusal> {
     let seen = Seen {
@@ -74,6 +75,7 @@ pub fn answer(
         }
         Question::Account(name) => seen.written(question, form, &account::Account::of(seen, name)?),
         Question::Site => seen.written(question, form, &site::Site::of(seen)),
+        Question::Cost => seen.written(question, form, &cost::Before::of(seen, query)?),
     }
 }
 
@@ -107,7 +109,8 @@ impl<'a> Seen<'a> {
         let cluster = picture.manifest.cluster.as_deref().unwrap_or("unknown");
         html! {
             nav {
-                @for (to, name) in [("/me", "Me"), ("/account/root", "Accounts"), ("/site", "Site")] {
+                @for (to, name) in [("/me", "Me"),
+                    ("/cost", "Before I submit"), ("/account/root", "Accounts"), ("/site", "Site")] {
                     a href=(to) aria-current=[here(to)] { (name) }
                 }
             }
