@@ -24,6 +24,7 @@ use crate::answer::{CSS, HTML, Refusal, SHEET, TEXT, framed, response};
 use crate::munge;
 use crate::pages;
 use crate::picture::Picture;
+use crate::plans::Plans;
 use crate::question::{Form, Question};
 use crate::session::{Sessions, cookie, form_token, id_of, no_cookie};
 use crate::viewer::Viewer;
@@ -66,6 +67,7 @@ pub struct Shared {
     /// Why there is no newer picture.
     trouble: Mutex<Option<String>>,
     access: Access,
+    plans: Plans,
 }
 
 impl Shared {
@@ -75,6 +77,7 @@ impl Shared {
             picture: RwLock::new(picture.map(Arc::new)),
             trouble: Mutex::new(None),
             access,
+            plans: Plans::default(),
         }
     }
 
@@ -138,6 +141,7 @@ pub fn app(shared: Arc<Shared>) -> Router {
         .route("/healthz", get(health))
         .route("/login", get(link).post(sign_in))
         .route("/logout", post(sign_out))
+        .route("/plan", post(keep_plan))
         .route(SHEET, get(sheet))
         .fallback(get(show))
         .method_not_allowed_fallback(not_allowed)
@@ -243,7 +247,7 @@ async fn sheet() -> Response<Body> {
 async fn not_allowed() -> Response<Body> {
     Refusal {
         status: StatusCode::METHOD_NOT_ALLOWED,
-        why: "Pages are only read".to_owned(),
+        why: "Pages are read only".to_owned(),
     }
     .response(Form::Csv)
 }
@@ -325,6 +329,46 @@ async fn sign_out(
     to("/login", Some(no_cookie()))
 }
 
+/// Keeps a plan of the shares of a form; nothing is changed.
+async fn keep_plan(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    extensions: Extensions,
+    body: String,
+) -> Response<Body> {
+    let Some((user, session)) = shared.user(&headers, &extensions) else {
+        return to("/login", None);
+    };
+    let fields: Vec<(String, String)> = serde_urlencoded::from_str(&body).unwrap_or_default();
+    let field = |name: &str| {
+        let found = fields.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone()).unwrap_or_default()
+    };
+    let known = session.is_none_or(|id| field("token") == form_token(&id));
+    if !is_own_form(&headers) || !known {
+        return foreign().response(Form::Html);
+    }
+    let account = field("account");
+    let planned = tokio::task::spawn_blocking(move || {
+        let picture = shared.picture();
+        let picture =
+            picture.ok_or_else(|| Refusal::failed("There is no picture of this site yet"))?;
+        let viewer = Viewer::of(&picture, &user);
+        let plan = pages::planned(&picture, &viewer, &account, &body)?;
+        Ok(shared.plans.keep(plan))
+    });
+    let id = match planned.await {
+        Ok(Ok(id)) => id,
+        Ok(Err(refusal)) => return Refusal::response(&refusal, Form::Html),
+        Err(_) => return Refusal::failed("The plan could not be computed").response(Form::Html),
+    };
+    let mut answer = to("/changes", None);
+    if let Ok(path) = HeaderValue::from_str(&format!("/plan/{id}")) {
+        answer.headers_mut().insert(LOCATION, path);
+    }
+    answer
+}
+
 fn foreign() -> Refusal {
     Refusal {
         status: StatusCode::FORBIDDEN,
@@ -363,6 +407,7 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
         let around = pages::Around {
             trouble: trouble.as_deref(),
             form_token: session.as_deref().map(form_token),
+            plans: shared.plans.all(),
         };
         pages::answer(&picture, &viewer, &around, &question, &query, form)
     });

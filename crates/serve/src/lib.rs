@@ -5,6 +5,7 @@
 //! | [`options`] | the command line |
 //! | [`picture`] | a capture, read and ranked: what all pages show |
 //! | [`viewer`] | who looks, and what that person may see |
+//! | [`plans`] | changes of shares that were kept |
 //! | [`question`] | an address: which page, in which form |
 //! | [`pages`] | the pages: values, tables, JSON, CSV |
 //! | [`answer`] | responses: a page in its frame, errors |
@@ -24,6 +25,7 @@ pub mod munge;
 pub mod options;
 pub mod pages;
 pub mod picture;
+pub mod plans;
 pub mod question;
 pub mod session;
 pub mod settings;

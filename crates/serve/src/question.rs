@@ -18,6 +18,12 @@ pub enum Question {
     Account(String),
     /// The whole site.
     Site,
+    /// Shares of the level below an account.
+    Shares(String),
+    /// A plan, by its number.
+    Plan(String),
+    /// All plans.
+    Changes,
     /// The cost of a job that is not submitted yet.
     Cost,
 }
@@ -53,6 +59,15 @@ impl Question {
             ["me"] => Question::Me,
             ["site"] => Question::Site,
             ["cost"] => Question::Cost,
+            ["changes"] => Question::Changes,
+            ["plan", id]
+                if (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
+                Question::Plan(id.to_owned())
+            }
+            ["account", name, "shares"] if !name.is_empty() && name.len() <= MAX_NAME => {
+                Question::Shares(name.to_owned())
+            }
             ["job", id] => Question::Job(id.parse().ok()?),
             ["job", id, "versus", other] => Question::Versus(id.parse().ok()?, other.parse().ok()?),
             ["account", name] if !name.is_empty() && name.len() <= MAX_NAME => {
@@ -88,6 +103,9 @@ impl fmt::Display for Question {
             Question::Me => f.write_str("/me"),
             Question::Site => f.write_str("/site"),
             Question::Cost => f.write_str("/cost"),
+            Question::Changes => f.write_str("/changes"),
+            Question::Plan(id) => write!(f, "/plan/{id}"),
+            Question::Shares(name) => write!(f, "{}/shares", account(name)),
             Question::Job(id) => write!(f, "/job/{id}"),
             Question::Versus(a, b) => write!(f, "/job/{a}/versus/{b}"),
             Question::Account(name) => f.write_str(&account(name)),

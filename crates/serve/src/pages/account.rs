@@ -107,6 +107,9 @@ impl View for Account<'_> {
                 (share::to_html(&picture.report, &self.way, &link, &level))
             }
             h2 { "Below " (self.name) }
+            @if seen.may_change(self.name).is_some() {
+                p { a href=(format!("{}/shares", crate::question::account(self.name))) { "Give out shares" } }
+            }
             @if self.below.is_empty() { p { "Nobody that you may see." } } @else {
                 (share::to_html(&picture.report, &self.below, &link, &|_| 0))
             }

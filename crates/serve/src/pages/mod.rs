@@ -4,9 +4,13 @@ mod account;
 mod cost;
 mod job;
 mod me;
+mod plan;
+mod shares;
 mod site;
 mod versus;
 mod words;
+
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
@@ -17,6 +21,7 @@ use maud::{Markup, html};
 
 use crate::answer::{CSV, HTML, JSON, Refusal, framed, response};
 use crate::picture::Picture;
+use crate::plans::{Change, Plan};
 use crate::question::{Form, Question};
 use crate::sheet::Sheet;
 use crate::viewer::Viewer;
@@ -40,6 +45,8 @@ pub struct Around<'a> {
     pub trouble: Option<&'a str>,
     /// The token of the forms of a session; `None`: nobody signed in.
     pub form_token: Option<String>,
+    /// Plans.
+    pub plans: Arc<Vec<Plan>>,
 }
 
 /// A picture and who looks at it.
@@ -75,8 +82,59 @@ pub fn answer(
         }
         Question::Account(name) => seen.written(question, form, &account::Account::of(seen, name)?),
         Question::Site => seen.written(question, form, &site::Site::of(seen)),
+        Question::Shares(name) => {
+            seen.written(question, form, &shares::Shares::of(seen, name, query)?)
+        }
+        Question::Plan(id) => {
+            let plan = around.plans.iter().find(|plan| plan.id == *id);
+            seen.written(question, form, &plan::Planned::of(seen, plan)?)
+        }
+        Question::Changes => seen.written(question, form, &plan::Changes::of(seen, &around.plans)),
         Question::Cost => seen.written(question, form, &cost::Before::of(seen, query)?),
     }
+}
+
+/// A plan of the shares that the fields of a form name, as yet without a number.
+///
+/// # Errors
+/// An account that the person may not change; shares that the site would refuse.
+pub fn planned(
+    picture: &Picture,
+    viewer: &Viewer,
+    account: &str,
+    fields: &str,
+) -> Result<Plan, Refusal> {
+    let around = Around::default();
+    let seen = Seen {
+        picture,
+        viewer,
+        around: &around,
+    };
+    let page = shares::Shares::of(seen, account, fields)?;
+    let (proposal, grant) = page.into_proposal()?;
+    let word = |shares: Option<u32>| {
+        shares.map_or_else(|| "parent".to_owned(), |shares| shares.to_string())
+    };
+    let before = |name: &str| {
+        let at = picture.cluster.find_any(name).ok();
+        at.and_then(|at| picture.cluster.tree.rows()[at.get()].shares.raw())
+    };
+    let changes = grant.shares.iter();
+    let changes = changes.map(|(name, after)| Change {
+        before: word(before(name)),
+        after: word(after.raw()),
+        name: name.clone(),
+    });
+    Ok(Plan {
+        schema: "fairtree.plan/1",
+        id: String::new(),
+        user: viewer.user.clone(),
+        account: account.to_owned(),
+        time: now(),
+        made_from: picture.time(),
+        shares: changes.collect(),
+        proposal,
+    })
 }
 
 impl<'a> Seen<'a> {
@@ -110,7 +168,7 @@ impl<'a> Seen<'a> {
         html! {
             nav {
                 @for (to, name) in [("/me", "Me"),
-                    ("/cost", "Before I submit"), ("/account/root", "Accounts"), ("/site", "Site")] {
+                    ("/cost", "Before I submit"), ("/account/root", "Accounts"), ("/changes", "Changes"), ("/site", "Site")] {
                     a href=(to) aria-current=[here(to)] { (name) }
                 }
             }

@@ -65,12 +65,27 @@ impl Site {
         self.ask(Method::POST, path, "localhost")
     }
 
+    /// Sends a form.
+    pub fn form(&self, path: &str, fields: &str, origin: &str) -> Answer {
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(path)
+            .header("host", "localhost")
+            .header("origin", origin)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(Body::from(fields.to_owned()));
+        self.send(request.expect("a request"))
+    }
+
     fn ask(&self, method: Method, path: &str, host: &str) -> Answer {
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header("host", host);
-        let request = request.body(Body::empty()).expect("a request");
+        self.send(request.body(Body::empty()).expect("a request"))
+    }
+
+    fn send(&self, request: Request<Body>) -> Answer {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
