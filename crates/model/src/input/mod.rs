@@ -6,6 +6,7 @@
 //! | [`package`] | what dpkg, apt, rpm and dnf say of a package's versions |
 //! | [`prices`] | what runs cost (TOML) |
 //! | [`queue`] | a site whose machines ask what is next (TOML), and what happens there (JSON lines) |
+//! | [`recorded`] | folders with a recorded run of a cluster |
 //! | [`sacct`] | accounting records of jobs: `sacct -P` |
 //! | [`slurm`] | the answers of `sacctmgr` and `scontrol`, and the site that all together describe |
 //! | [`sprio`] | the text that `sprio` prints: columns of any choice, `-n`, `-w`, several listings |
@@ -30,6 +31,7 @@ pub mod package;
 pub mod prices;
 mod prompt;
 pub mod queue;
+pub mod recorded;
 pub mod sacct;
 pub mod site;
 pub mod slurm;

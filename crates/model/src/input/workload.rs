@@ -21,6 +21,18 @@ pub struct JobUse<'a> {
     pub by_processors: bool,
 }
 
+impl JobUse<'_> {
+    /// No use, by nobody.
+    pub const NONE: JobUse<'static> = JobUse {
+        account: None,
+        user: None,
+        start: 0,
+        end: 0,
+        billing: 0.0,
+        by_processors: false,
+    };
+}
+
 /// A job as a log has it, for what replays a log. `None` where the log does not have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedJob<'a> {
@@ -50,6 +62,37 @@ pub struct LoggedJob<'a> {
     pub allocated: Option<u64>,
     /// Processors that it asked for.
     pub requested: Option<u64>,
+}
+
+/// A job with all that accounting records have of it. `None` where the log does not have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded<'a> {
+    /// Who, when, how much; without start where it never started.
+    pub job: LoggedJob<'a>,
+    /// End, seconds since 1970; `None` also where it had not ended.
+    pub end: Option<i64>,
+    /// Its own number, also of a task of an array.
+    pub raw_id: Option<&'a str>,
+    /// When it became eligible, seconds since 1970; `None` also where it never did.
+    pub eligible: Option<i64>,
+    /// `ReqMem`.
+    pub requested_memory: Option<&'a str>,
+    /// `ReqTRES`; memory in megabytes.
+    pub requested_tres: Option<Vec<(String, u64)>>,
+    /// `AllocTRES`; memory in megabytes.
+    pub allocated_tres: Option<Vec<(String, u64)>>,
+    /// Number of nodes that it got, or asked for.
+    pub nodes: Option<u32>,
+    /// Nodes that it got, as Slurm writes them.
+    pub node_list: Option<&'a str>,
+    /// Features that it asked for.
+    pub features: Option<&'a str>,
+    /// The command that submitted it.
+    pub command_line: Option<&'a str>,
+    /// Its name.
+    pub name: Option<&'a str>,
+    /// `ReqGRES`.
+    pub gres: Option<&'a str>,
 }
 
 /// The receiver of jobs as a log has them.

@@ -13,6 +13,7 @@
 //! | `State`, `ExitCode`, `Partition` | how a run ended and where, for [`read_runs`] |
 //! | `AdminComment` | with a word `executed_us=N`: how long a run was executed, for [`read_runs`]; several different N are no measurement |
 //! | `Submit`, `Timelimit` or `TimelimitRaw`, `ReqCPUS`, `QOS` | what a job asked for, for [`read_jobs`] |
+//! | `JobIDRaw`, `Eligible`, `ReqMem`, `ReqTRES`, `NNodes`, `NodeList`, `Constraints`, `SubmitLine`, `JobName`, `ReqGRES` | where they are there, for [`read_requests`] |
 //! | `Cluster` | one cluster per log |
 //!
 //! sacct quotes nothing, so a job's name may hold `|` and its command line breaks of lines. Such a
@@ -29,4 +30,4 @@ mod reader;
 pub use accounted::{Accounted, COLUMNS, Found, Progress, read_accounted};
 pub use ask::{ClusterRow, Clusters, Slices, ask, ask_clusters};
 pub use columns::{begins, is_record};
-pub use reader::{Executed, Options, RunRecord, read, read_jobs, read_runs};
+pub use reader::{Executed, Options, RunRecord, read, read_jobs, read_requests, read_runs};

@@ -10,7 +10,7 @@ use crate::input::lines::{Lines, MAX_LINE_BYTES};
 use crate::input::prompt::is_prompt;
 use crate::input::slurm::count;
 use crate::input::slurm::time::{moment, span};
-use crate::input::workload::{JobSink, JobUse, LoggedJob, Sink, Summary};
+use crate::input::workload::{JobSink, JobUse, LoggedJob, Recorded, Sink, Summary};
 
 /// Options of a reader.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +50,8 @@ enum Detail {
     Run,
     /// The job, for a replay.
     Job,
+    /// The job with all that it asked for, also one that never started.
+    Request,
 }
 
 /// A run of a job, from one record of `sacct -D`.
@@ -73,6 +75,8 @@ pub struct RunRecord<'a> {
     pub executed: Executed,
     /// The other facts that a replay needs; the default unless [`read_jobs`] reads.
     asked: Asked<'a>,
+    /// Cells of [`MORE`]; the default unless [`read_requests`] reads.
+    more: [Option<&'a str>; MORE.len()],
 }
 
 /// Time for which a machine executed a run, by the words `executed_us=N` of AdminComment.
@@ -87,6 +91,21 @@ pub enum Executed {
     Several,
 }
 
+/// Columns of what a job asked for and got, where [`read_requests`] reads; all may be missing.
+const MORE: [&str; 11] = [
+    "JobIDRaw",
+    "Eligible",
+    "ReqMem",
+    "ReqTRES",
+    "AllocTRES",
+    "NNodes",
+    "NodeList",
+    "Constraints",
+    "SubmitLine",
+    "JobName",
+    "ReqGRES",
+];
+
 /// Request of a job, and its allocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Asked<'a> {
@@ -96,7 +115,7 @@ struct Asked<'a> {
     limit_secs: Option<i64>,
     allocated: Option<u64>,
     requested: Option<u64>,
-    has_ended: bool,
+    end: Option<i64>,
 }
 
 /// As [`read`], with all that a replay needs of each job that started; needs the columns JobID,
@@ -112,24 +131,71 @@ pub fn read_jobs<'a>(
     each: JobSink<'_>,
 ) -> Result<Summary, InputError> {
     read_rows(file, input, options, Detail::Job, &mut |run| {
-        let (used, asked) = (&run.used, &run.asked);
-        let run_secs = i64::try_from(run.elapsed_secs).ok();
-        each(&LoggedJob {
-            id: run.job,
-            line: asked.line,
-            account: used.account,
-            user: used.user,
-            partition: run.partition,
-            qos: asked.qos,
-            state: Some(run.state).filter(|state| !state.is_empty()),
-            submit: asked.submit,
-            start: Some(used.start),
-            run_secs: run_secs.filter(|_| asked.has_ended),
-            limit_secs: asked.limit_secs,
-            allocated: asked.allocated,
-            requested: asked.requested,
+        each(&logged(run));
+    })
+}
+
+/// As [`read_jobs`], with all that the log has of each job, also of those that never started.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_requests<'a>(
+    file: &'a str,
+    input: impl BufRead,
+    options: Options<'a>,
+    each: &mut dyn FnMut(&Recorded<'_>),
+) -> Result<Summary, InputError> {
+    read_rows(file, input, options, Detail::Request, &mut |run| {
+        let [
+            raw,
+            eligible,
+            memory,
+            tres,
+            allocated,
+            nodes,
+            list,
+            features,
+            line,
+            name,
+            gres,
+        ] = run.more;
+        each(&Recorded {
+            job: logged(run),
+            end: run.asked.end,
+            raw_id: raw,
+            eligible: eligible.and_then(moment).filter(|time| *time > 0),
+            requested_memory: memory,
+            requested_tres: tres.and_then(count::tres),
+            allocated_tres: allocated.and_then(count::tres),
+            nodes: nodes.and_then(|text| text.parse().ok()),
+            node_list: list,
+            features,
+            command_line: line,
+            name,
+            gres,
         });
     })
+}
+
+/// The job of a record, as a replay needs it.
+fn logged<'a>(run: &RunRecord<'a>) -> LoggedJob<'a> {
+    let (used, asked) = (&run.used, &run.asked);
+    let run_secs = i64::try_from(run.elapsed_secs).ok();
+    LoggedJob {
+        id: run.job,
+        line: asked.line,
+        account: used.account,
+        user: used.user,
+        partition: run.partition,
+        qos: asked.qos,
+        state: Some(run.state).filter(|state| !state.is_empty()),
+        submit: asked.submit,
+        start: Some(used.start).filter(|start| *start > 0),
+        run_secs: run_secs.filter(|_| asked.end.is_some()),
+        limit_secs: asked.limit_secs,
+        allocated: asked.allocated,
+        requested: asked.requested,
+    }
 }
 
 /// As [`read`], with all of each run that began, also those of less than a second and those that
@@ -174,9 +240,12 @@ fn read_rows<'a>(
     let (missing, hint) = match detail {
         Detail::Use => (Ok(()), HINT),
         Detail::Run => (records.header.find_runs(), RUNS_HINT),
-        Detail::Job => (records.header.find_jobs(), JOBS_HINT),
+        Detail::Job | Detail::Request => (records.header.find_jobs(), JOBS_HINT),
     };
     missing.map_err(|why| InputError::new(file, Problem::Structure(why)).hint(hint))?;
+    if detail == Detail::Request {
+        records.header.more = MORE.map(|name| records.header.find(name));
+    }
     let free = records.header.free();
     let mut summary = Summary::default();
     if !free.is_empty() {
@@ -204,7 +273,7 @@ fn read_rows<'a>(
     summary.notes.extend(left.notes());
     summary.machine = totals.cluster;
     summary.billed = totals.any_billing;
-    if detail == Detail::Job {
+    if matches!(detail, Detail::Job | Detail::Request) {
         // A replay takes processors, not billing.
     } else if totals.by_processors > 0 && !totals.any_billing {
         summary.notes.push(format!(
@@ -306,6 +375,8 @@ struct Header {
     submit: Option<usize>,
     limit: Option<usize>,
     requested: Option<usize>,
+    /// Of [`MORE`].
+    more: [Option<usize>; MORE.len()],
 }
 
 impl Header {
@@ -344,6 +415,7 @@ impl Header {
             submit: None,
             limit: None,
             requested: None,
+            more: [None; MORE.len()],
         };
         let missing = if header.user.is_none() {
             "User"
@@ -661,6 +733,9 @@ impl<R: BufRead> Records<'_, R> {
         let billing = self.billing(&cells, totals)?;
         if start <= 0 {
             summary.idle += 1;
+            if self.detail == Detail::Request {
+                each(&self.record(&cells, JobUse::NONE, 0, 0));
+            }
             return Ok(());
         }
         let end = match said(header.end).and_then(moment).filter(|&end| end > 0) {
@@ -698,29 +773,51 @@ impl<R: BufRead> Records<'_, R> {
         totals.longer += u64::from(!runs && ran > end - start);
         totals.by_processors += u64::from(billing.by_processors);
         summary.jobs += 1;
+        let used = JobUse {
+            account: None,
+            user: None,
+            start,
+            end: if runs { end } else { start.saturating_add(ran) },
+            billing: billing.count as f64,
+            by_processors: billing.by_processors,
+        };
+        each(&self.record(&cells, used, billing.count, ran.unsigned_abs()));
+        Ok(())
+    }
+
+    /// The record; `used` is without names.
+    fn record<'s>(
+        &self,
+        cells: &[&'s str],
+        used: JobUse<'s>,
+        billing: u64,
+        elapsed_secs: u64,
+    ) -> RunRecord<'s> {
+        let header = &self.header;
+        let said = |at: Option<usize>| {
+            at.map(|at| cells[at].trim())
+                .filter(|text| !text.is_empty())
+        };
         let exit_code = said(header.exit_code).and_then(|text| text.split_once(':'));
-        each(&RunRecord {
+        RunRecord {
             used: JobUse {
                 account: said(header.account),
                 user: said(header.user),
-                start,
-                end: if runs { end } else { start.saturating_add(ran) },
-                billing: billing.count as f64,
-                by_processors: billing.by_processors,
+                ..used
             },
-            billing: billing.count,
+            billing,
             job: said(header.job).unwrap_or_default(),
             partition: said(header.partition),
             state: said(header.state).unwrap_or_default(),
             exit_code: exit_code.and_then(|(code, _)| code.parse().ok()),
-            elapsed_secs: ran.unsigned_abs(),
+            elapsed_secs,
             executed: said(header.comment).map_or(Executed::Unknown, executed),
             asked: match self.detail {
-                Detail::Job => self.asked(&cells),
+                Detail::Job | Detail::Request => self.asked(cells),
                 Detail::Use | Detail::Run => Asked::default(),
             },
-        });
-        Ok(())
+            more: header.more.map(said),
+        }
     }
 
     /// Request of the job, and its allocation.
@@ -737,7 +834,7 @@ impl<R: BufRead> Records<'_, R> {
             limit_secs: self.limit_secs(cells),
             allocated: self.allocated(cells),
             requested: said(self.header.requested).and_then(|text| text.parse().ok()),
-            has_ended: time(self.header.end).is_some(),
+            end: time(self.header.end),
         }
     }
 

@@ -38,7 +38,18 @@ pub fn read(
     host: Option<Release>,
     fetch: &mut dyn FnMut(&Include) -> Result<String, String>,
 ) -> Result<Conf, InputError> {
-    let document = Document::read(text, name, fetch);
+    of_document(&Document::read(text, name, fetch), name, host)
+}
+
+/// As [`read`], of files that are already read.
+///
+/// # Errors
+/// As [`read`].
+pub fn of_document(
+    document: &Document,
+    name: &str,
+    host: Option<Release>,
+) -> Result<Conf, InputError> {
     if let Some(unread) = document.unread.first() {
         let why = format!("{} cannot be read: {}", unread.file, unread.why);
         let place = document.place(&unread.spot);
@@ -60,7 +71,7 @@ pub fn read(
         if let Err(error) = reader.set(&setting.key.text, &setting.value.text) {
             // Other keys are not about priorities.
             if error.setting != "setting" {
-                return Err(refused(&document, setting, error.setting, error.allowed));
+                return Err(refused(document, setting, error.setting, error.allowed));
             }
         }
     }
@@ -69,7 +80,7 @@ pub fn read(
         let key = error.setting.split(' ').next().unwrap_or_default();
         match document.last(key) {
             Some(setting) => refused(
-                &document,
+                document,
                 setting,
                 error.setting.clone(),
                 error.allowed.clone(),
@@ -82,11 +93,16 @@ pub fn read(
             .last("PriorityType")
             .map(|setting| setting.value.text.clone()),
         config,
-        partitions: partitions(&document)?,
+        partitions: partitions(document)?,
     })
 }
 
-fn refused(document: &Document, setting: &Setting, what: String, allowed: String) -> InputError {
+pub(super) fn refused(
+    document: &Document,
+    setting: &Setting,
+    what: String,
+    allowed: String,
+) -> InputError {
     let spot = setting.value_spot();
     let place = document.place(&spot);
     let problem = Problem::Value {

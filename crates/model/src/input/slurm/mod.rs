@@ -13,6 +13,10 @@
 //! | `merged_flags` | which `NO_NORMAL_` flags are set, where scontrol does not say |
 //! | [`conf`] | slurm.conf, with the files that it includes |
 //! | [`document`] | the lines of slurm.conf and their places; [`conf`] and the linter read them |
+//! | [`machine`] | nodes, partitions and scheduler settings of slurm.conf |
+//! | [`script`] | a script of `sacctmgr` commands |
+//! | [`sbatch`] | the options of an `sbatch` command line |
+//! | [`controller_log`] | the log of slurmctld: cycles of its schedulers, starts, ends |
 //! | [`pseudonym`] | all of them, without the names of people |
 //! | [`plugin`] | plugins as files: for which release each is |
 //! | [`last_pass`] | the file with the times of the last pass and the last reset |
@@ -27,6 +31,7 @@
 pub mod assoc;
 pub mod conf;
 pub mod config;
+pub mod controller_log;
 pub mod document;
 pub mod dump;
 pub mod hostlist;
@@ -35,6 +40,7 @@ mod job_blocks;
 mod job_names;
 mod job_reader;
 pub mod last_pass;
+pub mod machine;
 pub mod node;
 pub mod part;
 pub mod partition;
@@ -42,6 +48,8 @@ pub mod plugin;
 pub mod pseudonym;
 pub mod qos;
 pub mod rights;
+pub mod sbatch;
+pub mod script;
 pub mod snapshot;
 pub(in crate::input) mod stamp;
 mod stamped_record;

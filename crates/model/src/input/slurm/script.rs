@@ -1,0 +1,492 @@
+//! A script of `sacctmgr` commands, as `sacctmgr -i FILE` carries it out: accounts, users, QOS and
+//! their limits.
+//!
+//! `add|create|modify account|user|qos|cluster ...`; a modification applies to what it names, or to
+//! all where it names nothing. Other commands are passed over. Source: sacctmgr(1) of 22.05.
+
+use fairtree::tree::Shares;
+
+use super::assoc::{AssocRow, SHARES_ALLOWED, shares};
+use super::count::tres;
+use super::qos::QosRow;
+use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
+use crate::machine::{Limits, QosLimits, Tres};
+use fairtree::config::time::{Time, parse_time};
+
+/// An association with what a scheduler looks at besides shares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssocAsked {
+    /// Account, user, shares.
+    pub row: AssocRow,
+    /// Its own limits.
+    pub limits: Limits,
+    /// QOS of a job that names none.
+    pub default_qos: Option<String>,
+    /// The account of the user's jobs that name none.
+    pub is_default: bool,
+}
+
+/// A QOS with its limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QosAsked {
+    /// Name, priority, usage factor.
+    pub row: QosRow,
+    /// Limits.
+    pub limits: QosLimits,
+}
+
+/// Accounts, users and QOS of a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accounting {
+    /// The associations, root first, each after its parent.
+    pub assocs: Vec<AssocAsked>,
+    /// The QOS; `normal` is always there.
+    pub qos: Vec<QosAsked>,
+}
+
+impl Default for Accounting {
+    fn default() -> Accounting {
+        let root = |user: Option<&str>| AssocAsked {
+            row: AssocRow {
+                account: "root".to_owned(),
+                user: user.map(str::to_owned),
+                partition: None,
+                parent: None,
+                shares: Shares::Raw(1),
+                priority: 0,
+            },
+            limits: Limits::default(),
+            default_qos: None,
+            is_default: true,
+        };
+        Accounting {
+            assocs: vec![root(None), root(Some("root"))],
+            qos: vec![qos("normal")],
+        }
+    }
+}
+
+fn qos(name: &str) -> QosAsked {
+    QosAsked {
+        row: QosRow {
+            name: name.to_owned(),
+            priority: 0,
+            usage_factor: 1.0,
+        },
+        limits: QosLimits::default(),
+    }
+}
+
+/// Reads a script. A command that cannot be read goes to `left`. `file` names it in messages.
+///
+/// # Errors
+/// A script without a command that can be read.
+pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Accounting, InputError> {
+    let mut found = Accounting::default();
+    let (before, mut read) = (left.count(), 0);
+    for (number, line) in text.lines().enumerate() {
+        let words = words(line);
+        let command = Command {
+            file,
+            number: number + 1,
+            text: line,
+        };
+        let mut words: &[String] = &words;
+        while words
+            .first()
+            .is_some_and(|word| word.starts_with('-') || word == "sacctmgr")
+        {
+            words = &words[1..];
+        }
+        if words.is_empty() {
+            continue;
+        }
+        if left.keep(command.run(words, &mut found))?.is_some() {
+            read += 1;
+        }
+    }
+    left.any_read(read, before)?;
+    Ok(found)
+}
+
+/// The words of a line up to a comment; quotes hold a word together.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for letter in line.chars() {
+        match (letter, quote) {
+            (letter, Some(open)) if letter == open => quote = None,
+            (letter, Some(_)) => words.last_mut().expect("never empty").push(letter),
+            ('#', None) => break,
+            ('"' | '\'', None) => quote = Some(letter),
+            (letter, None) if letter.is_whitespace() => words.push(String::new()),
+            (letter, None) => words.last_mut().expect("never empty").push(letter),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+struct Command<'a> {
+    file: &'a str,
+    number: usize,
+    text: &'a str,
+}
+
+/// `key=value` of a command; a word without `=` has the key `name`. `key+=value` adds.
+struct Pairs<'w>(Vec<(String, &'w str)>);
+
+impl<'w> Pairs<'w> {
+    fn new(words: &'w [String]) -> Pairs<'w> {
+        let pair = |word: &'w String| match word.split_once('=') {
+            Some((key, value)) => {
+                let key = key.trim_end_matches(['+', '-']).to_ascii_lowercase();
+                (key, value)
+            }
+            None => ("name".to_owned(), word.as_str()),
+        };
+        Pairs(words.iter().map(pair).collect())
+    }
+
+    /// The values of a key, separated by commas.
+    fn list(&self, keys: &[&str]) -> Vec<&'w str> {
+        let own = self
+            .0
+            .iter()
+            .filter(|(key, _)| keys.contains(&key.as_str()));
+        own.flat_map(|(_, value)| value.split(','))
+            .filter(|name| !name.is_empty())
+            .collect()
+    }
+}
+
+impl Command<'_> {
+    fn error(&self, problem: Problem) -> InputError {
+        InputError::new(self.file, problem).at_line(self.number, self.text)
+    }
+
+    fn value(&self, what: &str, found: &str, allowed: &str) -> InputError {
+        self.error(Problem::Value {
+            what: what.to_owned(),
+            found: found.to_owned(),
+            allowed: allowed.to_owned(),
+        })
+    }
+
+    fn run(&self, words: &[String], found: &mut Accounting) -> Result<(), InputError> {
+        let verb = words[0].to_ascii_lowercase();
+        let object = words.get(1).map(|word| word.to_ascii_lowercase());
+        let object = object.unwrap_or_default();
+        let rest = words.get(2..).unwrap_or_default();
+        let adds = matches!(verb.as_str(), "add" | "create");
+        if !adds && verb != "modify" && verb != "update" {
+            return Ok(());
+        }
+        let at = |word: &str| {
+            rest.iter()
+                .position(|known| known.eq_ignore_ascii_case(word))
+        };
+        let (named, set) = match (adds, at("set"), at("where")) {
+            (true, ..) => (rest.to_vec(), rest),
+            (false, Some(set), Some(place)) if place > set => {
+                let mut named = rest[..set].to_vec();
+                named.extend_from_slice(&rest[place + 1..]);
+                (named, &rest[set + 1..place])
+            }
+            (false, Some(set), _) => (rest[..set].to_vec(), &rest[set + 1..]),
+            (false, None, _) => (rest.to_vec(), &[][..]),
+        };
+        let (named, set) = (Pairs::new(&named), Pairs::new(set));
+        match object.as_str() {
+            "qos" => self.qos(adds, &named, &set, found),
+            "account" | "accounts" => self.account(adds, &named, &set, found),
+            "user" | "users" => self.user(adds, &named, &set, found),
+            "cluster" | "clusters" => self.assoc(&mut found.assocs[0], &set),
+            _ => Ok(()),
+        }
+    }
+
+    fn qos(
+        &self,
+        adds: bool,
+        named: &Pairs<'_>,
+        set: &Pairs<'_>,
+        found: &mut Accounting,
+    ) -> Result<(), InputError> {
+        let names = named.list(&["name", "names", "qos"]);
+        for name in &names {
+            let lower = name.to_lowercase();
+            if adds && !found.qos.iter().any(|known| known.row.name == lower) {
+                found.qos.push(qos(&lower));
+            }
+        }
+        let wanted =
+            |name: &str| names.is_empty() || names.iter().any(|n| n.eq_ignore_ascii_case(name));
+        for qos in found.qos.iter_mut().filter(|qos| wanted(&qos.row.name)) {
+            for (key, value) in &set.0 {
+                self.set_qos(qos, key, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn account(
+        &self,
+        adds: bool,
+        named: &Pairs<'_>,
+        set: &Pairs<'_>,
+        found: &mut Accounting,
+    ) -> Result<(), InputError> {
+        let names = named.list(&["name", "names", "account", "accounts"]);
+        let parent = set
+            .list(&["parent"])
+            .first()
+            .map(|name| name.to_lowercase());
+        if adds {
+            let parent = parent.unwrap_or_else(|| "root".to_owned());
+            let accounts = |row: &AssocAsked| row.row.user.is_none() && row.row.account == parent;
+            if !found.assocs.iter().any(accounts) {
+                let known = "an account that is there already";
+                return Err(self.value("parent", &parent, known));
+            }
+            for name in &names {
+                let lower = name.to_lowercase();
+                let same = |row: &AssocAsked| row.row.user.is_none() && row.row.account == lower;
+                if found.assocs.iter().any(same) {
+                    continue;
+                }
+                found.assocs.push(AssocAsked {
+                    row: AssocRow {
+                        account: lower,
+                        user: None,
+                        partition: None,
+                        parent: Some(parent.clone()),
+                        shares: Shares::Raw(1),
+                        priority: 0,
+                    },
+                    limits: Limits::default(),
+                    default_qos: None,
+                    is_default: false,
+                });
+            }
+        }
+        let wanted = |row: &AssocAsked| {
+            row.row.user.is_none()
+                && (names.is_empty()
+                    || names
+                        .iter()
+                        .any(|name| name.eq_ignore_ascii_case(&row.row.account)))
+        };
+        for row in found.assocs.iter_mut().filter(|row| wanted(row)) {
+            self.assoc(row, set)?;
+        }
+        Ok(())
+    }
+
+    fn user(
+        &self,
+        adds: bool,
+        named: &Pairs<'_>,
+        set: &Pairs<'_>,
+        found: &mut Accounting,
+    ) -> Result<(), InputError> {
+        let names = named.list(&["name", "names", "user", "users"]);
+        let default = named.list(&["defaultaccount", "defaultacct"]);
+        let mut accounts = named.list(&["account", "accounts"]);
+        let partition = named
+            .list(&["partition", "partitions"])
+            .first()
+            .map(|n| (*n).to_owned());
+        if adds {
+            if accounts.is_empty() {
+                accounts.clone_from(&default);
+            }
+            for account in &accounts {
+                let lower = account.to_lowercase();
+                let known = |row: &AssocAsked| row.row.user.is_none() && row.row.account == lower;
+                if !found.assocs.iter().any(known) {
+                    return Err(self.value("account", account, "an account that is there already"));
+                }
+                for name in &names {
+                    let of_user = |row: &AssocAsked| row.row.user.as_deref() == Some(name);
+                    let same = |row: &AssocAsked| {
+                        of_user(row) && row.row.account == lower && row.row.partition == partition
+                    };
+                    if found.assocs.iter().any(same) {
+                        continue;
+                    }
+                    let first = !found.assocs.iter().any(of_user);
+                    let is_default = match default.first() {
+                        Some(default) => default.eq_ignore_ascii_case(account),
+                        None => first,
+                    };
+                    found.assocs.push(AssocAsked {
+                        row: AssocRow {
+                            account: lower.clone(),
+                            user: Some((*name).to_owned()),
+                            partition: partition.clone(),
+                            parent: None,
+                            shares: Shares::Raw(1),
+                            priority: 0,
+                        },
+                        limits: Limits::default(),
+                        default_qos: None,
+                        is_default,
+                    });
+                }
+            }
+        }
+        let wanted = |row: &AssocAsked| match &row.row.user {
+            Some(user) => {
+                (names.is_empty() || names.contains(&user.as_str()))
+                    && (accounts.is_empty()
+                        || accounts
+                            .iter()
+                            .any(|a| a.eq_ignore_ascii_case(&row.row.account)))
+            }
+            None => false,
+        };
+        for row in found.assocs.iter_mut().filter(|row| wanted(row)) {
+            self.assoc(row, set)?;
+        }
+        Ok(())
+    }
+
+    /// Changes an association; keys that no scheduler looks at are passed over.
+    fn assoc(&self, row: &mut AssocAsked, set: &Pairs<'_>) -> Result<(), InputError> {
+        for (key, value) in &set.0 {
+            match key.as_str() {
+                "fairshare" | "shares" => {
+                    let shares = shares(value).or((*value == "-1").then_some(Shares::Raw(1)));
+                    let shares = shares.ok_or_else(|| self.value(key, value, SHARES_ALLOWED))?;
+                    row.row.shares = shares;
+                }
+                "priority" => row.row.priority = self.count(key, value)?.unwrap_or(0),
+                "defaultqos" => row.default_qos = Some(value.to_lowercase()),
+                "maxjobs" => row.limits.jobs = self.count(key, value)?,
+                _ => self.set_limits(&mut row.limits, key, value)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn set_qos(&self, qos: &mut QosAsked, key: &str, value: &str) -> Result<(), InputError> {
+        let limits = &mut qos.limits;
+        match key {
+            "priority" => qos.row.priority = self.count(key, value)?.unwrap_or(0),
+            "usagefactor" => {
+                let factor = value.parse().ok().filter(|factor| *factor >= 0.0);
+                let factor = factor.ok_or_else(|| self.value(key, value, "a number from 0 up"))?;
+                qos.row.usage_factor = factor;
+            }
+            "flags" => limits.flags = value.split(',').map(str::to_owned).collect(),
+            "maxjobsperuser" | "maxjobspu" | "maxjobs" => {
+                limits.user_jobs = self.count(key, value)?;
+            }
+            "maxjobsperaccount" | "maxjobspa" => limits.account_jobs = self.count(key, value)?,
+            "maxtresperuser" | "maxtrespu" => limits.user_tres = self.tres(key, value)?,
+            "maxtresperaccount" | "maxtrespa" => limits.account_tres = self.tres(key, value)?,
+            "maxcpusperuser" | "maxcpuspu" => limits.user_tres = self.one("cpu", key, value)?,
+            "maxnodesperuser" | "maxnodespu" => limits.user_tres = self.one("node", key, value)?,
+            "mintresperjob" | "mintres" | "mintrespj" => {
+                limits.least_tres = self.tres(key, value)?;
+            }
+            "minpriothreshold" | "minpriothresh" | "minprio" => {
+                limits.least_priority = self.count(key, value)?.unwrap_or(0);
+            }
+            _ => self.set_limits(&mut limits.all, key, value)?,
+        }
+        Ok(())
+    }
+
+    fn set_limits(&self, limits: &mut Limits, key: &str, value: &str) -> Result<(), InputError> {
+        match key {
+            "grpjobs" => limits.group_jobs = self.count(key, value)?,
+            "grptres" => limits.group_tres = self.tres(key, value)?,
+            "grpcpus" => limits.group_tres = self.one("cpu", key, value)?,
+            "grpnodes" => limits.group_tres = self.one("node", key, value)?,
+            "grpmem" => limits.group_tres = self.one("mem", key, value)?,
+            "grptresrunmins" | "grptresrunmin" => limits.group_run_mins = self.tres(key, value)?,
+            "grpcpurunmins" => limits.group_run_mins = self.one("cpu", key, value)?,
+            "grptresmins" | "grptresmin" => limits.group_mins = self.tres(key, value)?,
+            "grpcpumins" => limits.group_mins = self.one("cpu", key, value)?,
+            "maxtresperjob" | "maxtres" | "maxtrespj" => limits.job_tres = self.tres(key, value)?,
+            "maxcpus" | "maxcpusperjob" => limits.job_tres = self.one("cpu", key, value)?,
+            "maxnodes" | "maxnodesperjob" => limits.job_tres = self.one("node", key, value)?,
+            "maxtrespernode" | "maxtrespn" => limits.node_tres = self.tres(key, value)?,
+            "maxwall" | "maxwalldurationperjob" | "maxwallpj" => {
+                limits.job_mins = match parse_time(value) {
+                    Ok(Time::Secs(secs)) => Some(secs.div_ceil(60)),
+                    Ok(Time::Infinite) => None,
+                    Err(error) => return Err(self.value(key, value, &error.allowed)),
+                };
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A whole number; -1 takes a limit away.
+    fn count(&self, key: &str, value: &str) -> Result<Option<u32>, InputError> {
+        match value {
+            "-1" | "" => Ok(None),
+            _ => {
+                let allowed = "a whole number from 0 to 4294967295, or -1 for none";
+                let count = value.parse().map_err(|_| self.value(key, value, allowed));
+                count.map(Some)
+            }
+        }
+    }
+
+    fn tres(&self, key: &str, value: &str) -> Result<Tres, InputError> {
+        let terms = value.split(',').filter(|term| !term.ends_with("=-1"));
+        let kept: Vec<&str> = terms.collect();
+        let found = tres(&kept.join(","));
+        let allowed = "resources as cpu=16,gres/gpu=2";
+        found
+            .map(Tres)
+            .ok_or_else(|| self.value(key, value, allowed))
+    }
+
+    fn one(&self, name: &str, key: &str, value: &str) -> Result<Tres, InputError> {
+        self.tres(key, &format!("{name}={value}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Source: sacctmgr(1).
+    #[test]
+    fn commands_are_carried_out_in_their_order() {
+        let text = "# a comment\nmodify qos normal set priority=10\nadd qos high priority=100 \
+            MaxJobsPerUser=2 GrpTRES=cpu=20,gres/gpu=1\nadd account science fairshare=70\n\
+            add account physics parent=science fairshare=2\nadd user anna account=physics \
+            fairshare=3 qos=normal,high defaultqos=high\nmodify account science set GrpTRES=cpu=8\n\
+            modify user anna set MaxJobs=4 where account=physics\nlist associations\n";
+        let found = read("f", text, &mut LeftOut::default()).unwrap();
+        let names: Vec<&str> = found.assocs.iter().map(|row| &*row.row.account).collect();
+        assert_eq!(names, ["root", "root", "science", "physics", "physics"]);
+        let anna = &found.assocs[4];
+        assert_eq!(anna.row.shares, Shares::Raw(3));
+        assert_eq!(anna.default_qos.as_deref(), Some("high"));
+        assert_eq!((anna.limits.jobs, anna.is_default), (Some(4), true));
+        assert_eq!(found.assocs[2].limits.group_tres.get("cpu"), Some(8));
+        assert_eq!(found.assocs[3].limits.group_tres.get("cpu"), None);
+        let high = &found.qos[1];
+        assert_eq!((high.row.priority, high.limits.user_jobs), (100, Some(2)));
+        assert_eq!(high.limits.all.group_tres.get("gres/gpu"), Some(1));
+        assert_eq!(found.qos[0].row.priority, 10);
+    }
+
+    #[test]
+    fn one_broken_command_hides_no_other() {
+        let mut left = LeftOut::default();
+        let text = "add account a fairshare=many\nadd account b parent=x\nadd account c\n";
+        let found = read("f", text, &mut left).unwrap();
+        assert_eq!(left.count(), 2);
+        assert!(found.assocs.iter().any(|row| row.row.account == "c"));
+    }
+}

@@ -1,0 +1,51 @@
+//! The machine of a Slurm cluster, and the requests of its jobs, as values.
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`node`] | a node: cores, memory, generic resources, features, weight |
+//! | [`partition`] | a partition: its nodes and limits |
+//! | [`request`] | the resources and conditions that a job asked for |
+//! | [`scheduling`] | the settings of the main and the backfill scheduler |
+//! | [`limits`] | limits of associations and QOS |
+
+pub mod limits;
+pub mod node;
+pub mod partition;
+pub mod request;
+pub mod scheduling;
+
+pub use limits::{Limits, QosLimits, Tres};
+pub use node::{Gres, Node};
+pub use partition::Partition;
+pub use request::{Dependency, Features, GresRequest, Memory, Request, Until};
+pub use scheduling::Scheduling;
+
+/// The nodes, partitions and settings of a cluster.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Machine {
+    /// The nodes, in the order of slurm.conf.
+    pub nodes: Vec<Node>,
+    /// The partitions, in the order of slurm.conf.
+    pub partitions: Vec<Partition>,
+    /// The settings of the schedulers.
+    pub scheduling: Scheduling,
+    /// Settings that a simulation does not follow, one sentence each.
+    pub not_modelled: Vec<String>,
+}
+
+impl Machine {
+    /// Position of a partition.
+    pub fn partition(&self, name: &str) -> Option<usize> {
+        self.partitions.iter().position(|known| known.name == name)
+    }
+
+    /// Position of a node.
+    pub fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|known| known.name == name)
+    }
+
+    /// CPUs of all nodes.
+    pub fn cpus(&self) -> u32 {
+        self.nodes.iter().map(Node::cpus).sum()
+    }
+}
