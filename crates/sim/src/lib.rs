@@ -8,6 +8,7 @@
 //! | [`fair_start`] | when a job would start if no job came after it |
 //! | [`forecast`] | forecasts of starts, with bands, and how good they are |
 //! | [`replay`] | the events of a run: submissions, ends, starts |
+//! | [`slurm`] | Slurm's own schedulers on nodes, in the order of priorities |
 //!
 //! Times are whole seconds and arguments; nothing here reads a file or a clock.
 
@@ -16,4 +17,5 @@ pub mod forecast;
 pub mod job;
 pub mod replay;
 pub mod scheduler;
+pub mod slurm;
 pub mod workload;

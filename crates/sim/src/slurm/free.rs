@@ -1,0 +1,376 @@
+//! A run of a cluster on its own: from the first submission on, only the rules decide.
+//!
+//! The main scheduler runs at the next tick of a second after a submission or an end, at least
+//! `batch_sched_delay` after its last pass, and over all jobs each `sched_interval`; the backfill
+//! scheduler `bf_interval` after its last cycle; a pass of priorities each `PriorityCalcPeriod`. The
+//! phases of these loops are random: two runs that differ in them alone show what is noise.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use fairtree_model::machine::Machine;
+
+use super::ask::Ask;
+use super::backfill;
+use super::life::{Fate, Life};
+use super::limits::Counters;
+use super::line::Line;
+use super::main_loop::{self, Partitions, Watcher};
+use super::site::{Site, Unpriced};
+use super::state::{InLine, Reason, Running, Start, State, sort};
+
+/// Phases of the loops, milliseconds after the first submission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Of the ticks of the main scheduler, below 1000.
+    pub tick_ms: i64,
+    /// Of its passes over all jobs.
+    pub full_ms: i64,
+    /// Of the backfill scheduler.
+    pub backfill_ms: i64,
+    /// Of the passes of priorities, counted from the first pass.
+    pub pass_ms: i64,
+}
+
+impl Phases {
+    /// Random phases of a seed.
+    pub fn random(machine: &Machine, site: &Site, seed: u64) -> Phases {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let settings = &machine.scheduling;
+        let mut below = |secs: i64| random.i64(0..secs.max(1) * 1000);
+        Phases {
+            tick_ms: below(1),
+            full_ms: below(settings.sched_interval),
+            backfill_ms: below(settings.interval),
+            pass_ms: below(site.period()),
+        }
+    }
+}
+
+/// Who watches a run.
+pub trait Observer {
+    /// Returns false to stop the run; asked before each event.
+    fn go_on(&mut self) -> bool {
+        true
+    }
+
+    /// A job that waits does not start in a cycle, for this reason.
+    fn stays(&mut self, job: usize, ms: i64, reason: &Reason) {
+        let _ = (job, ms, reason);
+    }
+}
+
+impl Observer for () {}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// What became of each job.
+    pub fates: Vec<Fate>,
+    /// When it was stopped, milliseconds since 1970; `None`: it ran to its end.
+    pub stopped_ms: Option<i64>,
+    /// Starts by the backfill scheduler.
+    pub backfilled: usize,
+}
+
+/// The jobs of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Jobs<'a> {
+    /// What they ask for.
+    pub asks: &'a [Ask],
+    /// Their lives, one each; those in order of submission.
+    pub lives: &'a [Life],
+}
+
+/// Something that happens by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Ended(usize),
+    Submitted(usize),
+    Cancelled(usize),
+    Pass,
+    Tick,
+    Backfill,
+}
+
+/// Runs jobs to their ends. A job whose run time is not known runs to its limit.
+///
+/// # Errors
+/// Rows that cannot be priced.
+pub fn run(
+    machine: &Machine,
+    site: Site,
+    jobs: Jobs<'_>,
+    phases: Phases,
+    observer: &mut dyn Observer,
+) -> Result<Ran, Unpriced> {
+    let mut state = State::new(machine);
+    state.counters = Counters::new(site.limits.clone());
+    let begin = jobs
+        .lives
+        .iter()
+        .map(|life| life.submit_ms)
+        .min()
+        .unwrap_or(0);
+    let mut free = Free {
+        machine,
+        partitions: Partitions::new(machine),
+        jobs,
+        site,
+        state,
+        line: Line::new(jobs.asks.len()),
+        fates: vec![Fate::default(); jobs.asks.len()],
+        events: BinaryHeap::new(),
+        left: jobs.asks.len(),
+        triggered: false,
+        last_main: 0,
+        next_full: begin + phases.full_ms,
+        changed: true,
+        backfilled: 0,
+        to_come: 0,
+        last_begin: last_begin(jobs.lives),
+        idle_passes: 0,
+    };
+    for (at, life) in jobs.lives.iter().enumerate() {
+        free.push(life.submit_ms, Event::Submitted(at));
+        if let Some(ms) = life.cancel_ms {
+            free.push(ms, Event::Cancelled(at));
+        }
+    }
+    let second = begin.div_euclid(1000) * 1000;
+    free.push(second + phases.tick_ms, Event::Tick);
+    if machine.scheduling.has_backfill {
+        free.push(begin + phases.backfill_ms, Event::Backfill);
+    }
+    free.push(begin - phases.pass_ms, Event::Pass);
+    let mut stopped_ms = None;
+    while let Some(Reverse((ms, event))) = free.events.pop() {
+        // Loops continue only as long as somebody may come or start.
+        if free.left == 0 || free.idle_passes > 3 {
+            break;
+        }
+        if !observer.go_on() {
+            stopped_ms = Some(ms);
+            break;
+        }
+        free.take(ms, event, observer)?;
+    }
+    Ok(Ran {
+        fates: free.fates,
+        stopped_ms,
+        backfilled: free.backfilled,
+    })
+}
+
+/// The last moment at which a begin time or the end of a hold lets a job start.
+fn last_begin(lives: &[Life]) -> i64 {
+    let begins = lives.iter().flat_map(|life| {
+        let holds = life.held_ms.iter().map(|(_, until)| *until);
+        holds.chain([life.begin_ms])
+    });
+    begins.filter(|ms| *ms < i64::MAX).max().unwrap_or(0)
+}
+
+struct Free<'a> {
+    machine: &'a Machine,
+    partitions: Partitions,
+    jobs: Jobs<'a>,
+    site: Site,
+    state: State,
+    line: Line,
+    fates: Vec<Fate>,
+    events: BinaryHeap<Reverse<(i64, Event)>>,
+    /// Jobs that have neither ended nor been cancelled.
+    left: usize,
+    /// A submission or an end asks for a main pass.
+    triggered: bool,
+    last_main: i64,
+    next_full: i64,
+    /// Something changed since the last backfill cycle.
+    changed: bool,
+    backfilled: usize,
+    /// Submissions, ends and cancellations to come.
+    to_come: usize,
+    /// When the last job that is known to begin later begins.
+    last_begin: i64,
+    /// Passes over all jobs without anything running or to come.
+    idle_passes: u32,
+}
+
+/// Hands on reasons.
+struct Reasons<'o> {
+    ms: i64,
+    observer: &'o mut dyn Observer,
+}
+
+impl Watcher for Reasons<'_> {
+    fn stays(&mut self, one: &InLine, reason: Reason) {
+        self.observer.stays(one.job, self.ms, &reason);
+    }
+}
+
+impl Event {
+    /// It is about a job, not a loop.
+    fn is_job(self) -> bool {
+        matches!(
+            self,
+            Event::Ended(_) | Event::Submitted(_) | Event::Cancelled(_)
+        )
+    }
+}
+
+impl Free<'_> {
+    fn push(&mut self, ms: i64, event: Event) {
+        self.to_come += usize::from(event.is_job());
+        self.events.push(Reverse((ms, event)));
+    }
+
+    fn take(&mut self, ms: i64, event: Event, observer: &mut dyn Observer) -> Result<(), Unpriced> {
+        let secs = ms.div_euclid(1000);
+        let (machine, asks) = (self.machine, self.jobs.asks);
+        self.to_come -= usize::from(event.is_job());
+        match event {
+            Event::Submitted(job) => {
+                self.line
+                    .submit(job, secs, machine, &asks[job], &self.site)?;
+                self.triggered = true;
+                self.changed = true;
+            }
+            Event::Ended(job) => {
+                if let Some(running) = self.state.end(machine, asks, job) {
+                    self.site.charge_end(machine, asks, &running, secs);
+                }
+                self.fates[job].end_ms = Some(ms);
+                self.left -= 1;
+                self.triggered = true;
+                self.changed = true;
+            }
+            Event::Cancelled(job) => {
+                if self.fates[job].start_ms.is_none() {
+                    self.line.leave(job);
+                    self.fates[job].end_ms = Some(ms);
+                    self.left -= 1;
+                }
+            }
+            Event::Pass => {
+                let waiting = self.line.rows(machine, asks, &self.site);
+                self.site
+                    .pass(secs, machine, asks, &self.state.running, &waiting);
+                self.line.price(secs, machine, asks, &self.site)?;
+                self.push(ms + self.site.period() * 1000, Event::Pass);
+            }
+            Event::Tick => self.tick(ms, observer),
+            Event::Backfill => self.backfill(ms, observer),
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, ms: i64, observer: &mut dyn Observer) {
+        let settings = &self.machine.scheduling;
+        let secs = ms.div_euclid(1000);
+        let full = ms >= self.next_full;
+        if full || (self.triggered && secs - self.last_main >= settings.batch_delay) {
+            if full {
+                // Jobs that are left can never start.
+                let idle = self.to_come == 0 && self.state.running.is_empty();
+                let over = ms > self.last_begin;
+                self.idle_passes = if idle && over {
+                    self.idle_passes + 1
+                } else {
+                    0
+                };
+                self.next_full = ms + settings.sched_interval.max(1) * 1000;
+            }
+            self.triggered = false;
+            self.last_main = secs;
+            let queue = self.queue(ms);
+            self.changed |= !queue.is_empty();
+            let mut reasons = Reasons { ms, observer };
+            let (machine, asks) = (self.machine, self.jobs.asks);
+            let parts = &self.partitions;
+            let state = &mut self.state;
+            let starts = main_loop::run(
+                machine,
+                parts,
+                asks,
+                &queue,
+                secs,
+                full,
+                state,
+                &mut reasons,
+            );
+            self.started(ms, &starts);
+        }
+        // Seconds in which nothing can happen are passed over.
+        let idle = self.line.is_empty() && !self.triggered;
+        let next = match (idle, self.events.peek()) {
+            (true, Some(Reverse((next, _)))) if *next > ms => {
+                ms + ((next - ms).div_euclid(1000) * 1000).max(1000)
+            }
+            _ => ms + 1000,
+        };
+        self.push(next, Event::Tick);
+    }
+
+    fn backfill(&mut self, ms: i64, observer: &mut dyn Observer) {
+        let interval = self.machine.scheduling.interval.max(1) * 1000;
+        if !self.changed {
+            self.push(ms + 1000, Event::Backfill);
+            return;
+        }
+        self.changed = false;
+        let queue = self.queue(ms);
+        let mut reasons = Reasons { ms, observer };
+        let (machine, asks) = (self.machine, self.jobs.asks);
+        let parts = &self.partitions;
+        let secs = ms.div_euclid(1000);
+        let state = &mut self.state;
+        let starts = backfill::run(machine, parts, asks, &queue, secs, state, &mut reasons);
+        self.backfilled += starts.len();
+        self.started(ms, &starts);
+        self.push(ms + interval, Event::Backfill);
+    }
+
+    /// The jobs that wait and could start, sorted.
+    fn queue(&mut self, ms: i64) -> Vec<InLine> {
+        let (machine, asks, lives) = (self.machine, self.jobs.asks, self.jobs.lives);
+        let secs = ms.div_euclid(1000);
+        let mut queue = Vec::new();
+        for job in self.line.waiting() {
+            if !lives[job].is_eligible(ms, lives, &self.fates) {
+                continue;
+            }
+            let eligible = *self.fates[job].eligible_ms.get_or_insert_with(|| {
+                let waits_for = !lives[job].conditions.is_empty() || !lives[job].held_ms.is_empty();
+                if waits_for { ms } else { lives[job].begin_ms }
+            });
+            self.line.age(job, eligible.div_euclid(1000));
+            for (partition, priority) in self.line.priorities(job, &asks[job]) {
+                if priority > 0 && !main_loop::breaks_partition(machine, &asks[job], partition) {
+                    queue.push(InLine {
+                        job,
+                        partition,
+                        priority,
+                        eligible: eligible.div_euclid(1000).min(secs),
+                    });
+                }
+            }
+        }
+        sort(machine, asks, &mut queue);
+        queue
+    }
+
+    fn started(&mut self, ms: i64, starts: &[Start]) {
+        for start in starts {
+            self.line.leave(start.job);
+            self.fates[start.job].start_ms = Some(ms);
+            let run = self.jobs.lives[start.job].run_ms.unwrap_or_else(|| {
+                let running = |one: &&Running| one.job == start.job;
+                let found = self.state.running.iter().rev().find(running);
+                found.map_or(0, |one| (one.limit_end - one.start) * 1000)
+            });
+            self.push(ms + run, Event::Ended(start.job));
+            self.changed = true;
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The history of a recorded run, as the simulation takes it: jobs with names resolved, and its
+//! events in order.
+
+use fairtree_model::input::recorded::{Recorded, RecordedJob};
+use fairtree_model::input::slurm::controller_log::LogEvent;
+
+use super::ask::{Ask, Asker};
+use super::site::{Site, Unpriced};
+use super::usage::{Allocation, Part};
+
+/// An event of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    /// A job was submitted.
+    Submitted(usize),
+    /// A running job ended.
+    Ended(usize),
+    /// The priority plugin ran a pass.
+    Pass,
+    /// CPUs of nodes were sampled.
+    Sample(usize),
+    /// A cycle of a scheduler began.
+    Cycle(Cycle),
+    /// A job started.
+    Started(usize),
+}
+
+/// A cycle of a scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cycle {
+    /// Of the main scheduler, as deep as `default_queue_depth`.
+    Main,
+    /// Of the main scheduler, over all jobs.
+    MainFull,
+    /// Of the backfill scheduler.
+    Backfill,
+}
+
+/// A history.
+#[derive(Debug)]
+pub struct History {
+    /// The jobs as the schedulers see them, in order of submission.
+    pub asks: Vec<Ask>,
+    /// The same jobs as they were recorded.
+    pub jobs: Vec<RecordedJob>,
+    /// Events with their moments, milliseconds since 1970, in order.
+    pub events: Vec<(i64, Event)>,
+    /// When slurmctld's first pass ran, milliseconds since 1970.
+    pub first_pass_ms: i64,
+    /// Where cycles come from.
+    pub cycles: CyclesFrom,
+    /// Assumptions, and jobs that were left out, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The source of the moments of cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CyclesFrom {
+    /// The log of slurmctld.
+    Log,
+    /// sdiag, for those of the backfill scheduler.
+    Sdiag,
+    /// Nowhere: assumed.
+    Assumed,
+}
+
+impl CyclesFrom {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            CyclesFrom::Log => "log",
+            CyclesFrom::Sdiag => "sdiag",
+            CyclesFrom::Assumed => "assumed",
+        }
+    }
+}
+
+impl History {
+    /// The history of a recorded run, and its site.
+    ///
+    /// # Errors
+    /// Settings that cannot be priced.
+    pub fn new(recorded: &Recorded) -> Result<(History, Site), Unpriced> {
+        let names = recorded.jobs.iter().map(|job| {
+            let request = &job.request;
+            let account = request.account.clone().unwrap_or_default();
+            (account, request.user.clone().unwrap_or_default())
+        });
+        let mut site = Site::new(
+            &recorded.conf,
+            recorded.release,
+            &recorded.machine,
+            &recorded.accounting,
+            names,
+        )?;
+        let mut history = History {
+            asks: Vec::new(),
+            jobs: Vec::new(),
+            events: Vec::new(),
+            first_pass_ms: 0,
+            cycles: CyclesFrom::Log,
+            notes: Vec::new(),
+        };
+        let mut unknown: Vec<String> = Vec::new();
+        for job in &recorded.jobs {
+            match ask(recorded, &mut site, job) {
+                Ok(ask) => {
+                    history.asks.push(ask);
+                    history.jobs.push(job.clone());
+                }
+                Err(name) => unknown.push(name),
+            }
+        }
+        unknown.sort();
+        for same in unknown.chunk_by(|a, b| a == b) {
+            let count = same.len();
+            let name = &same[0];
+            history.notes.push(format!(
+                "{count} jobs left out: {name} is not in slurm.conf"
+            ));
+        }
+        history.add_events(recorded, &site);
+        Ok((history, site))
+    }
+
+    fn add_events(&mut self, recorded: &Recorded, site: &Site) {
+        let mut events: Vec<(i64, Event)> = Vec::new();
+        for (at, job) in self.jobs.iter().enumerate() {
+            events.push((job.submit_ms, Event::Submitted(at)));
+            if let Some(start) = job.start_ms {
+                events.push((start, Event::Started(at)));
+                events.extend(job.end_ms.map(|end| (end, Event::Ended(at))));
+            }
+        }
+        let samples = recorded.samples.iter().enumerate();
+        events.extend(samples.map(|(at, sample)| (sample.at_ms, Event::Sample(at))));
+        let first = events.iter().map(|(ms, _)| *ms).min().unwrap_or(0);
+        let last = events.iter().map(|(ms, _)| *ms).max().unwrap_or(0);
+        for line in &recorded.log {
+            let cycle = match line.event {
+                LogEvent::Main { full: true } => Cycle::MainFull,
+                LogEvent::Main { full: false } => Cycle::Main,
+                LogEvent::Backfill => Cycle::Backfill,
+                _ => continue,
+            };
+            events.push((line.at_ms, Event::Cycle(cycle)));
+        }
+        if recorded.log.is_empty() {
+            self.assume_cycles(recorded, first, last, &mut events);
+        }
+        let loaded = recorded
+            .log
+            .iter()
+            .find(|line| line.event == LogEvent::PriorityLoaded);
+        let started = recorded
+            .log
+            .iter()
+            .find(|line| matches!(line.event, LogEvent::Started(_)));
+        self.first_pass_ms = loaded.or(started).map_or(first, |line| line.at_ms);
+        if loaded.is_none() {
+            let why = "the moment of the first pass is not recorded: assumed is the first event";
+            self.notes.push(why.to_owned());
+        }
+        let period = site.period() * 1000;
+        let mut pass = self.first_pass_ms;
+        while pass <= last {
+            events.push((pass, Event::Pass));
+            pass += period;
+        }
+        events.sort_unstable();
+        self.events = events;
+    }
+
+    /// Cycles where no log has them: those of the main scheduler after submissions and ends, those
+    /// of the backfill scheduler by sdiag, or at its interval.
+    fn assume_cycles(
+        &mut self,
+        recorded: &Recorded,
+        first: i64,
+        last: i64,
+        events: &mut Vec<(i64, Event)>,
+    ) {
+        let settings = &recorded.machine.scheduling;
+        let mut main: Vec<i64> = Vec::new();
+        for (ms, event) in events.iter() {
+            match event {
+                // Within a second, submissions and ends come before cycles, and these before starts.
+                Event::Ended(_) | Event::Submitted(_) => main.push(*ms),
+                _ => {}
+            }
+        }
+        main.sort_unstable();
+        main.dedup_by_key(|ms| *ms / 1000);
+        events.extend(main.into_iter().map(|ms| (ms, Event::Cycle(Cycle::Main))));
+        let mut full = first;
+        while full <= last {
+            events.push((full, Event::Cycle(Cycle::MainFull)));
+            full += settings.sched_interval.max(1) * 1000;
+        }
+        let seen = &recorded.sdiag_cycles;
+        let interval = settings.interval.max(1) * 1000;
+        let cycles: Vec<i64> = if seen.is_empty() {
+            self.cycles = CyclesFrom::Assumed;
+            self.notes.push(
+                "neither slurmctld.log nor sdiag is there: cycles are assumed at bf_interval"
+                    .to_owned(),
+            );
+            (0..)
+                .map(|n| first + n * interval)
+                .take_while(|ms| *ms <= last)
+                .collect()
+        } else {
+            self.cycles = CyclesFrom::Sdiag;
+            self.notes.push(
+                "cycles of the backfill scheduler are those of sdiag; where it was asked less often \
+                 than once a cycle, those between are assumed at bf_interval"
+                    .to_owned(),
+            );
+            between(seen, interval)
+        };
+        events.extend(
+            cycles
+                .into_iter()
+                .map(|ms| (ms, Event::Cycle(Cycle::Backfill))),
+        );
+    }
+
+    /// The recorded nodes of a job, evenly filled; for a run that cannot be placed otherwise.
+    pub fn even(&self, recorded: &Recorded, job: usize) -> Allocation {
+        let (own, ask) = (&self.jobs[job], &self.asks[job]);
+        let nodes: Vec<usize> = {
+            let found = own
+                .nodes
+                .iter()
+                .filter_map(|name| recorded.machine.node(name));
+            found.collect()
+        };
+        let count = u32::try_from(nodes.len()).unwrap_or(1).max(1);
+        let cpus = own.allocated_cpus.max(ask.cpus);
+        let parts = nodes.iter().zip(0_u32..).map(|(node, at)| {
+            let cpus = cpus / count + u32::from(at < cpus % count);
+            let line = &recorded.machine.nodes[*node];
+            Part {
+                node: *node,
+                cpus,
+                cores: cpus.div_ceil(line.threads),
+                memory_mb: 0,
+                gres: Vec::new(),
+            }
+        });
+        Allocation {
+            parts: parts.collect(),
+            whole: ask.exclusive,
+        }
+    }
+}
+
+/// Moments that were seen, and those between them at the interval.
+fn between(seen: &[i64], interval: i64) -> Vec<i64> {
+    let mut all = Vec::new();
+    for pair in seen.windows(2) {
+        all.push(pair[0]);
+        let steps = (pair[1] - pair[0] + interval / 2) / interval;
+        for step in 1..steps {
+            all.push(pair[0] + (pair[1] - pair[0]) * step / steps);
+        }
+    }
+    all.extend(seen.last());
+    all
+}
+
+fn ask(recorded: &Recorded, site: &mut Site, job: &RecordedJob) -> Result<Ask, String> {
+    let request = &job.request;
+    let user = request.user.as_deref().unwrap_or("");
+    let number = site.user(user);
+    let partition = request.partitions.first().map_or("", String::as_str);
+    let assoc = site.assoc(request.account.as_deref().unwrap_or(""), user, partition);
+    let who = Asker {
+        user: number,
+        assoc,
+        qos: site.qos(request.qos.as_deref(), assoc),
+    };
+    let submit = job.submit_ms.div_euclid(1000);
+    let found = Ask::new(&recorded.machine, request, (job.id, job.task), submit, who);
+    found.map_err(|unknown| unknown.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_between_those_that_were_seen() {
+        assert_eq!(between(&[0, 30, 92], 30), [0, 30, 61, 92]);
+        assert_eq!(between(&[5], 30), [5]);
+        assert!(between(&[], 30).is_empty());
+    }
+}

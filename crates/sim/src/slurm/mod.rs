@@ -1,0 +1,37 @@
+//! Slurm's main and backfill scheduler, simulated.
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`node_set`] | a set of nodes |
+//! | [`ask`] | a job's request, with names resolved |
+//! | [`usage`] | resources of nodes in use, resources of a job |
+//! | [`select`] | the nodes of a job |
+//! | [`limits`] | limits of associations and QOS |
+//! | [`state`] | jobs that run, nodes in use, the queue |
+//! | [`main_loop`] | a pass of the main scheduler |
+//! | [`plan`] | the plan of a backfill cycle |
+//! | [`backfill`] | a cycle of the backfill scheduler |
+//! | [`site`] | usage, ranks and prices, by the engine |
+//! | [`line`] | jobs that wait, with their priorities |
+//! | [`history`] | a recorded run: its jobs and events |
+//! | [`life`] | what a job waits for, and how long it runs |
+//! | [`free`] | a run of a cluster on its own |
+//! | [`check`] | predictions of a recorded run, one step ahead |
+//!
+//! Source of the rules: Slurm 22.05.8, `sched/backfill`, `slurmctld` and `select/cons_tres`.
+
+pub mod ask;
+pub mod backfill;
+pub mod check;
+pub mod free;
+pub mod history;
+pub mod life;
+pub mod limits;
+pub mod line;
+pub mod main_loop;
+pub mod node_set;
+pub mod plan;
+pub mod select;
+pub mod site;
+pub mod state;
+pub mod usage;

@@ -1,0 +1,550 @@
+//! The site of a simulation: who asks, what they are charged, and which priority a job has.
+//!
+//! Usage, ranks and prices are those of the engine's pass and of [`Pricer`]; nothing is computed here.
+
+use std::collections::HashMap;
+
+use fairtree::compat::{Compat, Release};
+use fairtree::config::Config;
+use fairtree::engine::{Accruing, Engine, Input, Outcome, asks_for_queue};
+use fairtree::fairshare::HostMath;
+use fairtree::priority::{
+    AssocFactors, Index, Job, JobTables, Partition, Pricer, PriorityError, Qos, Span, TimeLimit,
+};
+use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
+use fairtree::usage::{
+    BillingRule, Model, Period, Phase, Run, RunState, billable_tres, due, model,
+};
+use fairtree_model::cluster::{billing_weights, kinds};
+use fairtree_model::input::slurm::conf::Conf;
+use fairtree_model::input::slurm::script::{Accounting, AssocAsked, QosAsked};
+use fairtree_model::machine::Machine;
+
+use super::ask::Ask;
+use super::limits::SiteLimits;
+use super::state::Running;
+use super::usage::Allocation;
+
+/// Names of resources, in Slurm's order.
+const TRES: [&str; 4] = ["cpu", "mem", "node", "billing"];
+
+/// Accounts, users, QOS, settings and usage.
+#[derive(Debug)]
+pub struct Site {
+    config: Config,
+    tree: Tree,
+    engine: Engine,
+    tables: JobTables,
+    assocs: HashMap<(String, String, String), AssocIndex>,
+    /// The association of a user's jobs that name no account.
+    defaults: HashMap<String, AssocIndex>,
+    default_qos: Vec<Option<String>>,
+    qos: HashMap<String, usize>,
+    usage_factors: Vec<f64>,
+    /// `TRESBillingWeights` of each partition.
+    billing: Vec<Option<Vec<f64>>>,
+    users: HashMap<String, u32>,
+    last_ran: Option<i64>,
+    /// Runs that end between passes are charged at their end.
+    charges_ends: bool,
+    /// Limits, for [`super::limits::Counters`].
+    pub limits: SiteLimits,
+}
+
+/// A priority that cannot be computed.
+#[derive(Debug)]
+pub struct Unpriced(pub String);
+
+impl From<PriorityError> for Unpriced {
+    fn from(error: PriorityError) -> Unpriced {
+        Unpriced(error.to_string())
+    }
+}
+
+impl Site {
+    /// The site of a configuration. Users that the accounting does not know are added with one
+    /// share, below their account, which is added too: `extra` has account and user of all jobs.
+    ///
+    /// # Errors
+    /// Weights of billing or of priorities that name unknown resources.
+    pub fn new(
+        conf: &Conf,
+        release: Option<Release>,
+        machine: &Machine,
+        accounting: &Accounting,
+        extra: impl Iterator<Item = (String, String)>,
+    ) -> Result<Site, Unpriced> {
+        let mut config = conf.config.clone();
+        let ours = conf.priority_type.as_deref() == Some("priority/fairtree");
+        if !ours {
+            config.compat = Compat::Slurm(release.unwrap_or(Release::V22_05_8));
+        }
+        let mut rows = accounting.assocs.clone();
+        add_unknown(&mut rows, extra);
+        let tree = tree(&rows).map_err(|error| Unpriced(error.to_string()))?;
+        let mut names: Vec<String> = TRES.iter().map(|name| (*name).to_owned()).collect();
+        for gres in machine.nodes.iter().flat_map(|node| &node.gres) {
+            let name = format!("gres/{}", gres.name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let mut site = Site {
+            tables: tables(conf, machine, &rows, &accounting.qos, names.clone()),
+            engine: Engine::new(model::for_config(&config)),
+            assocs: HashMap::new(),
+            defaults: HashMap::new(),
+            default_qos: rows.iter().map(|row| row.default_qos.clone()).collect(),
+            qos: HashMap::new(),
+            usage_factors: accounting
+                .qos
+                .iter()
+                .map(|qos| qos.row.usage_factor)
+                .collect(),
+            billing: Vec::new(),
+            users: HashMap::new(),
+            last_ran: None,
+            charges_ends: machine.scheduling.enforces_limits || ours,
+            limits: SiteLimits::default(),
+            config,
+            tree,
+        };
+        if let Some(records) = site.engine.model_mut().records(None) {
+            records.resize(site.tree.len(), fairtree::extended::Extended::ZERO);
+        }
+        for (at, qos) in accounting.qos.iter().enumerate() {
+            site.qos.insert(qos.row.name.clone(), at);
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let index = AssocIndex::new(at);
+            let user = row.row.user.clone().unwrap_or_default();
+            let partition = row.row.partition.clone().unwrap_or_default();
+            site.assocs
+                .insert((row.row.account.clone(), user.clone(), partition), index);
+            if row.is_default && !user.is_empty() {
+                site.defaults.insert(user, index);
+            }
+        }
+        for line in &conf.partitions {
+            let weights = line.tres_billing_weights.as_deref();
+            let weights = weights
+                .map(|text| billing_weights(&names, text))
+                .transpose();
+            let weights = weights.map_err(|error| {
+                let what = format!("TRESBillingWeights of partition {}", line.name);
+                Unpriced(error.of(what).to_string())
+            });
+            site.billing.push(weights?);
+        }
+        site.limits = limits(&site, &rows, accounting, machine);
+        // Weights that name nothing are found before the first pass.
+        Pricer::new(&site.config, &site.tables, 0)?;
+        Ok(site)
+    }
+
+    /// Seconds between two passes.
+    pub fn period(&self) -> i64 {
+        i64::from(self.config.priority_calc_period_secs).max(1)
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Number of a user.
+    pub fn user(&mut self, name: &str) -> u32 {
+        let next = self.users.len() as u32;
+        *self.users.entry(name.to_owned()).or_insert(next)
+    }
+
+    /// The association of a job.
+    pub fn assoc(&self, account: &str, user: &str, partition: &str) -> Option<AssocIndex> {
+        let key = |account: &str, partition: &str| {
+            (
+                account.to_lowercase(),
+                user.to_owned(),
+                partition.to_owned(),
+            )
+        };
+        if account.is_empty() {
+            return self.defaults.get(user).copied();
+        }
+        let own = self.assocs.get(&key(account, partition));
+        own.or_else(|| self.assocs.get(&key(account, ""))).copied()
+    }
+
+    /// The association of an account.
+    pub fn account(&self, name: &str) -> Option<AssocIndex> {
+        let key = (name.to_lowercase(), String::new(), String::new());
+        self.assocs.get(&key).copied()
+    }
+
+    /// The QOS of a job: its own, or the association's, or `normal`.
+    pub fn qos(&self, name: Option<&str>, assoc: Option<AssocIndex>) -> Option<usize> {
+        let mut above = assoc;
+        let mut default = None;
+        while let (Some(index), None) = (above, default) {
+            default = self.default_qos[index.get()].as_deref();
+            above = self.tree.parent(index);
+        }
+        let name = name.or(default).unwrap_or("normal");
+        self.qos.get(&name.to_lowercase()).copied()
+    }
+
+    /// Runs a pass at `now`: charges the running jobs, and ranks. `waiting` is asked for by some
+    /// policies: rows of [`Site::job`], in the order of the job list.
+    pub fn pass(
+        &mut self,
+        now: i64,
+        machine: &Machine,
+        asks: &[Ask],
+        running: &[Running],
+        waiting: &[Job],
+    ) {
+        let mut order: Vec<&Running> = running.iter().collect();
+        order.sort_by_key(|one| asks[one.job].id);
+        let accruing: Vec<Accruing> = order
+            .iter()
+            .filter_map(|one| {
+                Some(Accruing {
+                    assoc: asks[one.job].assoc?,
+                    run: self.run(machine, asks, one, None),
+                    at_end: false,
+                })
+            })
+            .collect();
+        let ids: Vec<u32> = order
+            .iter()
+            .filter(|one| asks[one.job].assoc.is_some())
+            .map(|one| asks[one.job].id)
+            .collect();
+        let queue = waiting.iter().map(|job| {
+            let before = ids.partition_point(|id| *id < job.id);
+            (*job, before)
+        });
+        let queue: Vec<(Job, usize)> = match asks_for_queue(&self.config) {
+            true => queue.collect(),
+            false => Vec::new(),
+        };
+        let input = Input {
+            config: &self.config,
+            tree: &self.tree,
+            accruing: &accruing,
+            record_states: &mut [],
+            host_math: HostMath::default(),
+            last_ran: self.last_ran,
+            now,
+        };
+        let factors = &mut self.tables.assocs;
+        let outcome: Outcome = self
+            .engine
+            .compute(input, queue.into_iter(), factors, &mut ());
+        self.last_ran = Some(outcome.last_ran);
+    }
+
+    /// Charges the end of a run.
+    pub fn charge_end(&mut self, machine: &Machine, asks: &[Ask], running: &Running, end: i64) {
+        let Some(assoc) = asks[running.job].assoc.filter(|_| self.charges_ends) else {
+            return;
+        };
+        let run = self.run(machine, asks, running, Some(end));
+        let period = Period::between_passes(self.last_ran, end);
+        if let Some(due) = due(self.config.compat, &run, &period, true) {
+            let used = due.used(&run, &[]);
+            // A charge that is no number changes nothing, as in a pass.
+            let _ = self.engine.model_mut().charge(&self.tree, assoc, &used);
+        }
+    }
+
+    fn run(&self, machine: &Machine, asks: &[Ask], one: &Running, end: Option<i64>) -> Run {
+        let ask = &asks[one.job];
+        let factor = ask.qos.map_or(1.0, |qos| self.usage_factors[qos]);
+        let mins = (one.limit_end - one.start) / 60;
+        Run {
+            state: RunState {
+                phase: if end.is_some() {
+                    Phase::Finished
+                } else {
+                    Phase::Running
+                },
+                ..RunState::default()
+            },
+            start_time: one.start,
+            end_time: end.unwrap_or(one.limit_end),
+            end_time_exp: Some(one.limit_end),
+            time_limit: TimeLimit::Minutes(u32::try_from(mins).unwrap_or(u32::MAX)),
+            billable_tres: self.billing_of(machine, one.partition, &one.allocation),
+            usage_factor: factor,
+            charged_until: None,
+            passed: None,
+            run_secs_renewed: false,
+        }
+    }
+
+    /// Billing TRES of resources in a partition.
+    fn billing_of(&self, machine: &Machine, partition: usize, allocation: &Allocation) -> f64 {
+        let Some(Some(weights)) = self.billing.get(partition) else {
+            return f64::from(allocation.cpus());
+        };
+        let names = &self.tables.tres_names;
+        let counts: Vec<u64> = names
+            .iter()
+            .map(|name| match name.as_str() {
+                "cpu" => u64::from(allocation.cpus()),
+                "mem" => allocation.memory_mb(),
+                "node" => allocation.parts.len() as u64,
+                name => match name.strip_prefix("gres/") {
+                    Some(name) => allocation.gres(machine, name),
+                    None => 0,
+                },
+            })
+            .collect();
+        let rule = BillingRule::from_flags(&self.config.priority_flags);
+        billable_tres(
+            Some(&counts),
+            Some(weights),
+            &kinds(names),
+            rule,
+            allocation.cpus(),
+        )
+    }
+
+    /// The engine's row of a job in one of its partitions. `tres` is where its counts go.
+    pub fn job(
+        &self,
+        machine: &Machine,
+        ask: &Ask,
+        partition: usize,
+        accrue: i64,
+        tres: &mut Vec<u64>,
+    ) -> Job {
+        let start = Index::new(tres.len());
+        let nodes = ask.least_nodes;
+        let memory = match ask.memory_in(machine, partition) {
+            Some(fairtree_model::machine::Memory::Cpu(mb)) => mb * u64::from(ask.cpus),
+            Some(fairtree_model::machine::Memory::Node(mb)) => mb * u64::from(nodes),
+            None => 0,
+        };
+        for name in &self.tables.tres_names {
+            tres.push(match name.as_str() {
+                "cpu" => u64::from(ask.cpus),
+                "mem" => memory,
+                "node" => u64::from(nodes),
+                name => {
+                    let own = ask
+                        .gres
+                        .iter()
+                        .filter(|gres| name == format!("gres/{}", gres.name));
+                    own.map(|gres| {
+                        let times = if gres.in_all { 1 } else { nodes };
+                        u64::from(gres.count * times)
+                    })
+                    .sum()
+                }
+            });
+        }
+        Job {
+            id: ask.id,
+            assoc: ask.assoc,
+            partition: Some(Index::new(partition)),
+            qos: ask.qos.map(Index::new),
+            partitions: Span::default(),
+            qos_list: Span::default(),
+            accrue_time: accrue,
+            cpus: ask.cpus,
+            nodes,
+            time_limit: match ask.limit_secs {
+                Some(secs) => TimeLimit::Minutes(u32::try_from(secs / 60).unwrap_or(u32::MAX)),
+                None => TimeLimit::Unset,
+            },
+            nice: ask.nice,
+            site_factor: 0,
+            tres: Some(start),
+            priority: 1,
+            direct: false,
+        }
+    }
+
+    /// Priorities of jobs at `now`, with the fair-share factors of the last pass.
+    ///
+    /// # Errors
+    /// Rows that cannot be priced.
+    pub fn prices(&self, now: i64, jobs: &[Job], tres: &[u64]) -> Result<Vec<u32>, Unpriced> {
+        let pricer = Pricer::new(&self.config, &self.tables, now)?.with_job_counts(tres);
+        Ok(jobs.iter().map(|job| pricer.price(job).priority).collect())
+    }
+}
+
+/// Adds the associations of jobs that are not there.
+fn add_unknown(rows: &mut Vec<AssocAsked>, extra: impl Iterator<Item = (String, String)>) {
+    let mut known: HashMap<(String, String), bool> = HashMap::new();
+    for row in rows.iter() {
+        let user = row.row.user.clone().unwrap_or_default();
+        known.insert((row.row.account.clone(), user), true);
+    }
+    let row = |account: &str, user: Option<&str>| {
+        let mut row = rows_like();
+        row.row.account = account.to_owned();
+        row.row.user = user.map(str::to_owned);
+        row.row.parent = user.is_none().then(|| "root".to_owned());
+        row
+    };
+    for (account, user) in extra {
+        let account = account.to_lowercase();
+        if account.is_empty() || user.is_empty() {
+            continue;
+        }
+        let key = |user: &str| (account.clone(), user.to_owned());
+        if known.insert(key(""), true).is_none() {
+            rows.push(row(&account, None));
+        }
+        if known.insert(key(&user), true).is_none() {
+            rows.push(row(&account, Some(&user)));
+        }
+    }
+}
+
+fn rows_like() -> AssocAsked {
+    Accounting::default().assocs.swap_remove(0)
+}
+
+fn tree(rows: &[AssocAsked]) -> Result<Tree, fairtree::tree::TreeError> {
+    let number = |at: usize| at as u32 + 1;
+    let mut accounts: HashMap<&str, u32> = HashMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        if row.row.user.is_none() {
+            accounts.insert(&row.row.account, number(at));
+        }
+    }
+    Tree::from_rows(rows.iter().enumerate().map(|(at, row)| {
+        let is_user = row.row.user.is_some();
+        let above = match (&row.row.parent, is_user) {
+            (_, true) => accounts.get(row.row.account.as_str()),
+            (Some(parent), false) => accounts.get(parent.as_str()),
+            (None, false) => None,
+        };
+        Assoc {
+            id: number(at),
+            parent: above.copied(),
+            kind: if is_user {
+                AssocKind::User
+            } else {
+                AssocKind::Account
+            },
+            shares: match row.row.shares {
+                Shares::Raw(count) => Shares::Raw(count),
+                Shares::Parent => Shares::Parent,
+            },
+        }
+    }))
+}
+
+fn tables(
+    conf: &Conf,
+    machine: &Machine,
+    rows: &[AssocAsked],
+    qos: &[QosAsked],
+    tres_names: Vec<String>,
+) -> JobTables {
+    let factor = |at: usize| {
+        conf.partitions
+            .get(at)
+            .and_then(|one| one.priority_job_factor)
+    };
+    let factors: Vec<u16> = (0..machine.partitions.len())
+        .map(|at| factor(at).unwrap_or(1))
+        .collect();
+    let most = f64::from(factors.iter().copied().max().unwrap_or(1).max(1));
+    let most_qos = qos
+        .iter()
+        .map(|qos| qos.row.priority)
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    let most_assoc = rows
+        .iter()
+        .map(|row| row.row.priority)
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    let mut tables = JobTables {
+        tres_names,
+        cluster_cpus: machine.cpus(),
+        cluster_nodes: u32::try_from(machine.nodes.len()).unwrap_or(u32::MAX),
+        ..JobTables::default()
+    };
+    for (at, factor) in factors.iter().enumerate() {
+        let partition = &machine.partitions[at];
+        let start = Index::new(tables.tres_counts.len());
+        let nodes = || partition.nodes.iter().map(|node| &machine.nodes[*node]);
+        for name in &tables.tres_names {
+            let count = match name.as_str() {
+                "cpu" => nodes().map(|node| u64::from(node.cpus())).sum(),
+                "mem" => nodes().map(|node| node.memory_mb).sum(),
+                "node" => partition.nodes.len() as u64,
+                name => {
+                    let gres = nodes().flat_map(|node| &node.gres);
+                    let own = gres.filter(|gres| name == format!("gres/{}", gres.name));
+                    own.map(|gres| u64::from(gres.count)).sum()
+                }
+            };
+            tables.tres_counts.push(count);
+        }
+        tables.partitions.push(Partition {
+            priority_job_factor: *factor,
+            norm_priority: f64::from(*factor) / most,
+            max_time_mins: partition.max_time_mins,
+            tres: Some(start),
+        });
+    }
+    for qos in qos {
+        tables.qos.push(Qos {
+            priority: qos.row.priority,
+            norm_priority: f64::from(qos.row.priority) / f64::from(most_qos),
+        });
+    }
+    for row in rows {
+        tables.assocs.push(AssocFactors {
+            fs_factor: 0.0,
+            priority: row.row.priority,
+            norm_priority: f64::from(row.row.priority) / f64::from(most_assoc),
+        });
+    }
+    tables
+}
+
+fn limits(
+    site: &Site,
+    rows: &[AssocAsked],
+    accounting: &Accounting,
+    machine: &Machine,
+) -> SiteLimits {
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
+    let accounts = rows.iter().map(|row| {
+        let next = numbers.len() as u32;
+        *numbers.entry(row.row.account.as_str()).or_insert(next)
+    });
+    let accounts = accounts.collect();
+    let of_partition = machine.partitions.iter().map(|partition| {
+        let name = partition.qos.as_ref()?.to_lowercase();
+        site.qos.get(&name).copied()
+    });
+    SiteLimits {
+        enforced: machine.scheduling.enforces_limits,
+        assocs: rows.iter().map(|row| row.limits.clone()).collect(),
+        qos: accounting
+            .qos
+            .iter()
+            .map(|qos| qos.limits.clone())
+            .collect(),
+        partition_qos: of_partition.collect(),
+        parents: SiteLimits::parents(&site.tree),
+        accounts,
+    }
+}

@@ -1,0 +1,155 @@
+//! The state of a cluster: jobs that run, jobs that wait, nodes in use.
+
+use fairtree_model::machine::Machine;
+
+use super::ask::Ask;
+use super::limits::Counters;
+use super::node_set::NodeSet;
+use super::select::Weights;
+use super::usage::{Allocation, NodeUse, occupy, release};
+
+/// A running job.
+#[derive(Clone, Debug)]
+pub struct Running {
+    /// Number of the job in the run.
+    pub job: usize,
+    /// Position of its partition.
+    pub partition: usize,
+    /// Start, seconds since 1970.
+    pub start: i64,
+    /// End by its time limit, seconds since 1970.
+    pub limit_end: i64,
+    /// Its resources.
+    pub allocation: Allocation,
+}
+
+/// A waiting job in one of its partitions, with its priority there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InLine {
+    /// Number of the job in the run.
+    pub job: usize,
+    /// Position of the partition.
+    pub partition: usize,
+    /// Priority.
+    pub priority: u32,
+    /// When it became eligible, seconds since 1970.
+    pub eligible: i64,
+}
+
+/// A start that a scheduler decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Number of the job in the run.
+    pub job: usize,
+    /// Position of the partition.
+    pub partition: usize,
+    /// Its resources.
+    pub allocation: Allocation,
+}
+
+/// Why a job does not start in a cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It is at a limit of its association or its QOS.
+    Limit(&'static str),
+    /// A job before it in its partition does not fit.
+    Blocked {
+        /// The job that does not fit.
+        by: usize,
+    },
+    /// Its nodes are not free.
+    Resources,
+    /// Nodes that are free are planned for these jobs.
+    Planned {
+        /// The first of them; `None`: not known.
+        by: Option<usize>,
+    },
+    /// It breaks a limit of its partition, or no node can ever have it.
+    Never,
+    /// As many tasks of its array run as may.
+    Array,
+    /// The cycle ended, or tested as many of its kind as it may, before it was reached.
+    NotReached,
+}
+
+/// A cluster at a moment.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Resources in use, by node.
+    pub uses: Vec<NodeUse>,
+    /// Running jobs, in order of their starts.
+    pub running: Vec<Running>,
+    /// Nodes that are up.
+    pub up: NodeSet,
+    /// Nodes on which a job has ended and is being cleaned up.
+    pub completing: NodeSet,
+    /// Weights of nodes.
+    pub weights: Weights,
+    /// What counts towards limits.
+    pub counters: Counters,
+}
+
+impl State {
+    /// An empty machine.
+    pub fn new(machine: &Machine) -> State {
+        let size = machine.nodes.len();
+        let up = machine
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| node.is_up);
+        State {
+            uses: NodeUse::none(machine),
+            running: Vec::new(),
+            up: NodeSet::of(size, up.map(|(at, _)| at)),
+            completing: NodeSet::empty(size),
+            weights: Weights::new(machine),
+            counters: Counters::default(),
+        }
+    }
+
+    /// A job starts.
+    pub fn start(&mut self, machine: &Machine, asks: &[Ask], running: Running) {
+        occupy(&mut self.uses, &running.allocation);
+        self.counters.start(machine, &asks[running.job], &running);
+        self.running.push(running);
+    }
+
+    /// A job ends; its run, or `None` where it does not run.
+    pub fn end(&mut self, machine: &Machine, asks: &[Ask], job: usize) -> Option<Running> {
+        let at = self.running.iter().position(|running| running.job == job)?;
+        let running = self.running.remove(at);
+        release(&mut self.uses, &running.allocation);
+        self.counters.end(machine, &asks[job], &running);
+        Some(running)
+    }
+
+    /// Tasks of an array that run.
+    pub fn running_tasks(&self, asks: &[Ask], array: u32) -> u32 {
+        let tasks = self
+            .running
+            .iter()
+            .filter(|running| asks[running.job].task.is_some_and(|(own, _)| own == array));
+        tasks.count() as u32
+    }
+
+    /// Nodes that a job has for itself.
+    pub fn whole_nodes(&self) -> NodeSet {
+        let whole = self.uses.iter().enumerate().filter(|(_, node)| node.whole);
+        NodeSet::of(self.uses.len(), whole.map(|(at, _)| at))
+    }
+}
+
+/// Sorts a queue: tier, priority, submission, number.
+pub fn sort(machine: &Machine, asks: &[Ask], queue: &mut [InLine]) {
+    queue.sort_by_key(|one| {
+        let ask = &asks[one.job];
+        let tier = machine.partitions[one.partition].priority_tier;
+        (
+            std::cmp::Reverse((tier, one.priority)),
+            ask.submit,
+            ask.group(),
+            ask.task,
+        )
+    });
+}
