@@ -1,12 +1,18 @@
 //! What a simulated machine does with the jobs of a log: waits, use, what accounts are owed, who is
 //! unfairly delayed.
 
+mod free;
+mod on_site;
 mod owed;
 mod quantile;
 mod replayed;
 mod report;
+mod why;
 
+pub use free::{FreeRuns, Waits};
+pub use on_site::OnSite;
 pub use owed::owed_core_secs;
 pub use quantile::quantile;
 pub use replayed::{Replayed, run};
 pub use report::{By, Delayed, Group, LeftOut, Report, Sums};
+pub use why::{Span, Why};

@@ -8,8 +8,10 @@ use fairtree_sim::workload::Workload;
 /// A replay of a log.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// The scheduler.
-    pub scheduler: Kind,
+    /// The scheduler: `easy`, `fcfs`, `conservative`, `slurm`.
+    pub scheduler: &'static str,
+    /// The order in which jobs wait: `submission`, `priority`.
+    pub order: &'static str,
     /// The starts.
     pub schedule: Schedule,
     /// Numbers of jobs, ascending, and when each would have started if no job came after it; a
@@ -51,7 +53,8 @@ pub fn run(
         Some(_) => Vec::new(),
     };
     Replayed {
-        scheduler,
+        scheduler: scheduler.name(),
+        order: "submission",
         schedule,
         fair_starts,
         is_complete: asked.is_complete,

@@ -15,7 +15,7 @@ const SHORT_SECS: i64 = 10;
 /// What a machine did with the jobs of a log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// The scheduler: `easy`, `fcfs`, `conservative`.
+    /// The scheduler: `easy`, `fcfs`, `conservative`, `slurm`.
     pub scheduler: &'static str,
     /// The order in which jobs wait.
     pub order: &'static str,
@@ -215,8 +215,8 @@ impl Report {
         };
         let sizes: Vec<String> = (0..=16).map(size_name).collect();
         Report {
-            scheduler: replayed.scheduler.name(),
-            order: "submission",
+            scheduler: replayed.scheduler,
+            order: replayed.order,
             processors: workload.processors,
             complete: replayed.is_complete,
             stopped_at: until,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::simulate::{MOST_PROCESSORS, SchedulerName};
+use super::simulate::{MOST_PROCESSORS, PoolName};
 
 /// `fairtree forecast`.
 #[derive(Debug, Args)]
@@ -15,8 +15,8 @@ pub struct ForecastArgs {
     #[arg(long, value_name = "LOG")]
     pub score: PathBuf,
     /// The rules by which jobs start
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = SchedulerName::Easy)]
-    pub scheduler: SchedulerName,
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = PoolName::Easy)]
+    pub scheduler: PoolName,
     /// Processors of the machine, a single pool
     #[arg(
         long,

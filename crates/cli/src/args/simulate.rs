@@ -23,9 +23,37 @@ pub struct SimulateArgs {
     #[arg(
         long,
         value_name = "NUMBER",
-        value_parser = clap::value_parser!(u32).range(1..=MOST_PROCESSORS)
+        value_parser = clap::value_parser!(u32).range(1..=MOST_PROCESSORS),
+        required_unless_present_any = ["check", "free", "site"]
     )]
-    pub procs: u32,
+    pub procs: Option<u32>,
+    /// Check Slurm's rules against a recorded run, one step ahead: a folder with slurm.conf, sacct.txt,
+    /// slurmctld.log and the like
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        conflicts_with_all = ["file", "procs", "schedule", "jobs", "columns", "cluster"]
+    )]
+    pub check: Option<PathBuf>,
+    /// Run the jobs of a recorded run on their own under Slurm's rules, beside their real waits
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        conflicts_with_all = ["file", "procs", "schedule", "jobs", "columns", "cluster", "check"]
+    )]
+    pub free: Option<PathBuf>,
+    /// Runs of --free that differ in the phases of Slurm's loops
+    #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub phases: u32,
+    /// The seed of the first phase; each other one is the next number
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+    /// With --scheduler slurm: a folder with slurm.conf and sacctmgr.script, or a slurm.conf alone
+    #[arg(long, value_name = "FOLDER|FILE", conflicts_with_all = ["procs", "columns", "cluster", "check", "free"])]
+    pub site: Option<PathBuf>,
+    /// Show what this job waited for, and when; with --site
+    #[arg(long, value_name = "JOB", requires = "site")]
+    pub why: Option<u32>,
     /// Write the schedule to this file in the Standard Workload Format: column 3 is the simulated wait
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
@@ -41,7 +69,7 @@ pub struct SimulateArgs {
         default_values = ["account", "size"]
     )]
     pub by: Vec<ByName>,
-    /// Rows of a table, those that used most; 0 shows all
+    /// Rows of a table, those that used most, or differences of a check; 0 shows all
     #[arg(long, value_name = "ROWS", default_value_t = 10)]
     pub top: usize,
     /// Compute the fair start of at most this many jobs that waited, evenly spread over the log
@@ -53,9 +81,30 @@ pub struct SimulateArgs {
     /// Only the jobs of this cluster
     #[arg(long, value_name = "NAME")]
     pub cluster: Option<String>,
-    /// Print JSON, of the schema fairtree.simulate/1
+    /// Print JSON, of the schema fairtree.simulate/1; with --check of fairtree.check/1, with --free of fairtree.free/1
     #[arg(long)]
     pub json: bool,
+}
+
+/// A scheduler of a pool of processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PoolName {
+    /// EASY backfilling: later jobs start early where they do not delay the first one.
+    Easy,
+    /// First come, first served.
+    Fcfs,
+    /// Conservative backfilling: later jobs start early where they delay no plan.
+    Conservative,
+}
+
+impl From<PoolName> for Kind {
+    fn from(name: PoolName) -> Kind {
+        match name {
+            PoolName::Easy => Kind::Easy,
+            PoolName::Fcfs => Kind::Fcfs,
+            PoolName::Conservative => Kind::Conservative,
+        }
+    }
 }
 
 /// A scheduler.
@@ -67,14 +116,18 @@ pub enum SchedulerName {
     Fcfs,
     /// Conservative backfilling: later jobs start early where they delay no plan.
     Conservative,
+    /// Slurm's main and backfill scheduler, on nodes, in the order of priorities; with --site.
+    Slurm,
 }
 
-impl From<SchedulerName> for Kind {
-    fn from(name: SchedulerName) -> Kind {
-        match name {
-            SchedulerName::Easy => Kind::Easy,
-            SchedulerName::Fcfs => Kind::Fcfs,
-            SchedulerName::Conservative => Kind::Conservative,
+impl SchedulerName {
+    /// The scheduler of a pool; `None` for the one that needs nodes.
+    pub fn of_pool(self) -> Option<Kind> {
+        match self {
+            SchedulerName::Easy => Some(Kind::Easy),
+            SchedulerName::Fcfs => Some(Kind::Fcfs),
+            SchedulerName::Conservative => Some(Kind::Conservative),
+            SchedulerName::Slurm => None,
         }
     }
 }
@@ -113,7 +166,8 @@ Each job is submitted when the log says, asks for the processors and the time th
 runs as long as it ran; when it starts is up to the scheduler. Jobs wait in order of submission. The \
 report has waits, slowdown and use by account, user, partition, QOS and size, the core-hours that each \
 account was entitled to and asked for and did not get, and the part of the jobs that later jobs \
-delayed. docs/simulate.md says what is not modelled, how far to trust it, and describes the JSON.";
+delayed. --scheduler slurm --site FOLDER replays it under Slurm's own rules on the nodes of a site; --check \
+FOLDER and --free FOLDER compare these rules with a recorded run. docs/simulate.md says what is not modelled, how far to trust it, and describes the JSON.";
 
 const SIMULATE_EXIT_CODES: &str = "\
 Exit codes:

@@ -20,7 +20,7 @@ pub fn write_schedule(
     workload: &Workload,
     replayed: &Replayed,
 ) -> io::Result<()> {
-    let kind = replayed.scheduler.name();
+    let kind = replayed.scheduler;
     writeln!(out, "; Version: 2.2")?;
     writeln!(out, "; Computer: simulated by fairtree, scheduler {kind}")?;
     writeln!(out, "; UnixStartTime: {epoch}")?;
