@@ -188,7 +188,7 @@ impl free::Observer for Asked {
     }
 }
 
-/// What a recorded run lacks, what was assumed, and what is not modelled.
+/// Sentences about missing records, assumptions and what is not modelled.
 fn assumptions(recorded: &Recorded, more: &[String]) -> Vec<String> {
     let mut notes = recorded.assumptions.clone();
     let not_modelled = recorded.machine.not_modelled.iter();

@@ -1,4 +1,4 @@
-//! What a job waited for, and when: spans that add up to its wait.
+//! Causes of a job's wait, in their order: spans that add up to its wait.
 
 use fairtree_sim::slurm::free::Observer;
 use fairtree_sim::slurm::life::Fate;
@@ -15,7 +15,7 @@ pub struct Span {
     /// `not eligible`, `next cycle`, `limit`, `blocked partition`, `resources`, `plan`, `array`,
     /// `never`.
     pub cause: &'static str,
-    /// The job, the limit or the like; empty where there is none.
+    /// The job, the limit or the like; empty without one.
     pub of: String,
 }
 

@@ -24,7 +24,7 @@ pub struct GresRequest {
 
 /// Features that a job asks for: alternatives of sets.
 ///
-/// Slurm reads `a&b|c` from left to right, as this does: each term joins what stands before it.
+/// Slurm reads `a&b|c` from left to right, as this does: each term joins those before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Features {
     /// Each name, and whether it must hold besides those before it (`&`), or instead (`|`).

@@ -1,4 +1,4 @@
-//! What a job waited for: a table, and one object of the schema `fairtree.why/1`.
+//! Causes of a job's wait: a table, and one object of the schema `fairtree.why/1`.
 
 use std::io::{self, Write};
 

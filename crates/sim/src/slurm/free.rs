@@ -22,13 +22,13 @@ use super::state::{InLine, Reason, Running, Start, State, sort};
 /// Phases of the loops, milliseconds after the first submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
-    /// Of the ticks of the main scheduler, below 1000.
+    /// Ticks of the main scheduler, below 1000.
     pub tick_ms: i64,
-    /// Of its passes over all jobs.
+    /// Its passes over all jobs.
     pub full_ms: i64,
-    /// Of the backfill scheduler.
+    /// The backfill scheduler.
     pub backfill_ms: i64,
-    /// Of the passes of priorities, counted from the first pass.
+    /// Passes of priorities, counted from the first pass.
     pub pass_ms: i64,
 }
 
@@ -65,7 +65,7 @@ impl Observer for () {}
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// What became of each job.
+    /// The fate of each job.
     pub fates: Vec<Fate>,
     /// When it was stopped, milliseconds since 1970; `None`: it ran to its end.
     pub stopped_ms: Option<i64>,
@@ -76,7 +76,7 @@ pub struct Ran {
 /// The jobs of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Jobs<'a> {
-    /// What they ask for.
+    /// Their requests.
     pub asks: &'a [Ask],
     /// Their lives, one each; those in order of submission.
     pub lives: &'a [Life],

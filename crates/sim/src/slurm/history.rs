@@ -28,11 +28,11 @@ pub enum Event {
 /// A cycle of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cycle {
-    /// Of the main scheduler, as deep as `default_queue_depth`.
+    /// The main scheduler, as deep as `default_queue_depth`.
     Main,
-    /// Of the main scheduler, over all jobs.
+    /// The main scheduler, over all jobs.
     MainFull,
-    /// Of the backfill scheduler.
+    /// The backfill scheduler.
     Backfill,
 }
 
@@ -202,8 +202,7 @@ impl History {
         let cycles: Vec<i64> = if seen.is_empty() {
             self.cycles = CyclesFrom::Assumed;
             self.notes.push(
-                "neither slurmctld.log nor sdiag is there: cycles are assumed at bf_interval"
-                    .to_owned(),
+                "slurmctld.log and sdiag are missing: cycles are assumed at bf_interval".to_owned(),
             );
             (0..)
                 .map(|n| first + n * interval)

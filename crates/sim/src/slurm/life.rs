@@ -109,7 +109,7 @@ pub fn lives(jobs: &[RecordedJob]) -> Vec<Life> {
         .collect()
 }
 
-/// What became of a job so far. Moments are milliseconds since 1970.
+/// The fate of a job so far. Moments are milliseconds since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// When it became eligible.

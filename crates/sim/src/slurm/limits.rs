@@ -17,9 +17,9 @@ use super::state::Running;
 pub struct SiteLimits {
     /// They are enforced.
     pub enforced: bool,
-    /// Of each association, by position in the tree.
+    /// Limits of each association, by position in the tree.
     pub assocs: Vec<Limits>,
-    /// Of each QOS.
+    /// Limits of each QOS.
     pub qos: Vec<QosLimits>,
     /// The QOS of each partition.
     pub partition_qos: Vec<Option<usize>>,
@@ -77,7 +77,7 @@ enum Whose {
     Account(usize, u32),
 }
 
-/// What counts towards limits.
+/// Jobs and resources that count towards limits.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     sums: HashMap<Whose, Sum>,

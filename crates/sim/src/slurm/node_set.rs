@@ -51,7 +51,7 @@ impl NodeSet {
             .sum()
     }
 
-    /// Returns true if there is none.
+    /// Returns true if it is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }

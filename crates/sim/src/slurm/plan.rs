@@ -23,7 +23,7 @@ pub struct Plan {
     /// Slots that were made so far, also those that were joined again.
     made: usize,
     resolution: i64,
-    /// Whose plan takes a node, and from when to when: job, start, end, nodes.
+    /// All plans: job, start, end, nodes.
     taken: Vec<(usize, i64, i64, NodeSet)>,
 }
 

@@ -23,9 +23,9 @@ pub struct NodeCounts {
 }
 
 impl NodeCounts {
-    /// Those of a job in a partition; `None`: it can never have so many.
+    /// Those of a job in a partition; `None`: it can never have them.
     pub fn of(machine: &Machine, ask: &Ask, partition: usize) -> Option<NodeCounts> {
-        /// As many as Slurm allows.
+        /// The most that Slurm allows.
         const MOST: u32 = 500_000;
         let partition = &machine.partitions[partition];
         let least = ask.least_nodes.max(partition.min_nodes);

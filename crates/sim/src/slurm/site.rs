@@ -5,15 +5,14 @@
 use std::collections::HashMap;
 
 use fairtree::compat::{Compat, Release};
-use fairtree::config::Config;
-use fairtree::engine::{Accruing, Engine, Input, Outcome, asks_for_queue};
-use fairtree::fairshare::HostMath;
+use fairtree::config::{Config, UsageModel};
+use fairtree::engine::{self, Accruing, asks_for_queue};
 use fairtree::priority::{
     AssocFactors, Index, Job, JobTables, Partition, Pricer, PriorityError, Qos, Span, TimeLimit,
 };
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::{
-    BillingRule, Model, Period, Phase, Run, RunState, billable_tres, due, model,
+    BillingRule, HalfLife, Ledger, Period, Phase, Run, RunState, billable_tres, due,
 };
 use fairtree_model::cluster::{billing_weights, kinds};
 use fairtree_model::input::slurm::conf::Conf;
@@ -32,8 +31,7 @@ const TRES: [&str; 4] = ["cpu", "mem", "node", "billing"];
 #[derive(Debug)]
 pub struct Site {
     config: Config,
-    tree: Tree,
-    engine: Engine,
+    site: engine::Site,
     tables: JobTables,
     assocs: HashMap<(String, String, String), AssocIndex>,
     /// The association of a user's jobs that name no account.
@@ -82,6 +80,13 @@ impl Site {
         let mut rows = accounting.assocs.clone();
         add_unknown(&mut rows, extra);
         let tree = tree(&rows).map_err(|error| Unpriced(error.to_string()))?;
+        if config.usage() != UsageModel::HalfLife {
+            let usage = config.usage();
+            return Err(Unpriced(format!(
+                "usage={usage} is not simulated, a half-life only"
+            )));
+        }
+        let usage = HalfLife::of(&config, Ledger::new(&tree), None);
         let mut names: Vec<String> = TRES.iter().map(|name| (*name).to_owned()).collect();
         for gres in machine.nodes.iter().flat_map(|node| &node.gres) {
             let name = format!("gres/{}", gres.name);
@@ -91,7 +96,7 @@ impl Site {
         }
         let mut site = Site {
             tables: tables(conf, machine, &rows, &accounting.qos, names.clone()),
-            engine: Engine::new(model::for_config(&config)),
+            site: engine::Site::new(tree, Box::new(usage), 0),
             assocs: HashMap::new(),
             defaults: HashMap::new(),
             default_qos: rows.iter().map(|row| row.default_qos.clone()).collect(),
@@ -107,11 +112,7 @@ impl Site {
             charges_ends: machine.scheduling.enforces_limits || ours,
             limits: SiteLimits::default(),
             config,
-            tree,
         };
-        if let Some(records) = site.engine.model_mut().records(None) {
-            records.resize(site.tree.len(), fairtree::extended::Extended::ZERO);
-        }
         for (at, qos) in accounting.qos.iter().enumerate() {
             site.qos.insert(qos.row.name.clone(), at);
         }
@@ -149,7 +150,7 @@ impl Site {
 
     /// The tree.
     pub fn tree(&self) -> &Tree {
-        &self.tree
+        self.site.tree()
     }
 
     /// Settings.
@@ -191,7 +192,7 @@ impl Site {
         let mut default = None;
         while let (Some(index), None) = (above, default) {
             default = self.default_qos[index.get()].as_deref();
-            above = self.tree.parent(index);
+            above = self.tree().parent(index);
         }
         let name = name.or(default).unwrap_or("normal");
         self.qos.get(&name.to_lowercase()).copied()
@@ -209,42 +210,23 @@ impl Site {
     ) {
         let mut order: Vec<&Running> = running.iter().collect();
         order.sort_by_key(|one| asks[one.job].id);
-        let accruing: Vec<Accruing> = order
-            .iter()
-            .filter_map(|one| {
-                Some(Accruing {
-                    assoc: asks[one.job].assoc?,
-                    run: self.run(machine, asks, one, None),
-                    at_end: false,
-                })
+        let accruing = order.iter().filter_map(|one| {
+            Some(Accruing {
+                job: asks[one.job].id,
+                assoc: asks[one.job].assoc?,
+                run: self.run(machine, asks, one, None),
+                at_end: false,
             })
-            .collect();
-        let ids: Vec<u32> = order
-            .iter()
-            .filter(|one| asks[one.job].assoc.is_some())
-            .map(|one| asks[one.job].id)
-            .collect();
-        let queue = waiting.iter().map(|job| {
-            let before = ids.partition_point(|id| *id < job.id);
-            (*job, before)
         });
-        let queue: Vec<(Job, usize)> = match asks_for_queue(&self.config) {
-            true => queue.collect(),
-            false => Vec::new(),
-        };
-        let input = Input {
-            config: &self.config,
-            tree: &self.tree,
-            accruing: &accruing,
-            record_states: &mut [],
-            host_math: HostMath::default(),
-            last_ran: self.last_ran,
-            now,
+        let mut accruing: Vec<Accruing> = accruing.collect();
+        let queue = if asks_for_queue(&self.config) {
+            waiting
+        } else {
+            &[]
         };
         let factors = &mut self.tables.assocs;
-        let outcome: Outcome = self
-            .engine
-            .compute(input, queue.into_iter(), factors, &mut ());
+        let site = &mut self.site;
+        let outcome = site.pass(&self.config, &mut accruing, queue, now, factors, &mut ());
         self.last_ran = Some(outcome.last_ran);
     }
 
@@ -257,8 +239,10 @@ impl Site {
         let period = Period::between_passes(self.last_ran, end);
         if let Some(due) = due(self.config.compat, &run, &period, true) {
             let used = due.used(&run, &[]);
-            // A charge that is no number changes nothing, as in a pass.
-            let _ = self.engine.model_mut().charge(&self.tree, assoc, &used);
+            // A charge that is NaN or infinite changes nothing, as in a pass.
+            let _ = self
+                .site
+                .edit_usage(|tree, model| model.charge(tree, assoc, &used));
         }
     }
 
@@ -544,7 +528,7 @@ fn limits(
             .map(|qos| qos.limits.clone())
             .collect(),
         partition_qos: of_partition.collect(),
-        parents: SiteLimits::parents(&site.tree),
+        parents: SiteLimits::parents(site.tree()),
         accounts,
     }
 }

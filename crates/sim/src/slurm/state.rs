@@ -66,7 +66,7 @@ pub enum Reason {
     },
     /// It breaks a limit of its partition, or no node can ever have it.
     Never,
-    /// As many tasks of its array run as may.
+    /// Its array is at its limit of running tasks.
     Array,
     /// The cycle ended, or tested as many of its kind as it may, before it was reached.
     NotReached,
@@ -85,7 +85,7 @@ pub struct State {
     pub completing: NodeSet,
     /// Weights of nodes.
     pub weights: Weights,
-    /// What counts towards limits.
+    /// Jobs and resources that count towards limits.
     pub counters: Counters,
 }
 

@@ -11,7 +11,7 @@ pub struct NodeUse {
     pub cores: u32,
     /// Memory, megabytes.
     pub memory_mb: u64,
-    /// Of each generic resource of the node, in its order.
+    /// Count of each generic resource of the node, in its order.
     pub gres: Vec<u32>,
     /// Jobs.
     pub jobs: u32,
@@ -30,7 +30,7 @@ pub struct Part {
     pub cores: u32,
     /// Memory, megabytes.
     pub memory_mb: u64,
-    /// Of each generic resource of the node, in its order; empty: none.
+    /// Count of each generic resource of the node, in its order; empty: none.
     pub gres: Vec<u32>,
 }
 

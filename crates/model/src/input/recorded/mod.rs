@@ -53,7 +53,7 @@ pub struct Recorded {
     pub sdiag_cycles: Vec<i64>,
     /// CPUs in use of nodes.
     pub samples: Vec<CpuSample>,
-    /// What the folder lacks and what was assumed, one sentence each.
+    /// Missing records and assumptions, one sentence each.
     pub assumptions: Vec<String>,
 }
 

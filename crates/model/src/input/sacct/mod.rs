@@ -13,7 +13,7 @@
 //! | `State`, `ExitCode`, `Partition` | how a run ended and where, for [`read_runs`] |
 //! | `AdminComment` | with a word `executed_us=N`: how long a run was executed, for [`read_runs`]; several different N are no measurement |
 //! | `Submit`, `Timelimit` or `TimelimitRaw`, `ReqCPUS`, `QOS` | what a job asked for, for [`read_jobs`] |
-//! | `JobIDRaw`, `Eligible`, `ReqMem`, `ReqTRES`, `NNodes`, `NodeList`, `Constraints`, `SubmitLine`, `JobName`, `ReqGRES` | where they are there, for [`read_requests`] |
+//! | `JobIDRaw`, `Eligible`, `ReqMem`, `ReqTRES`, `NNodes`, `NodeList`, `Constraints`, `SubmitLine`, `JobName`, `ReqGRES` | where the log has them, for [`read_requests`] |
 //! | `Cluster` | one cluster per log |
 //!
 //! sacct quotes nothing, so a job's name may hold `|` and its command line breaks of lines. Such a

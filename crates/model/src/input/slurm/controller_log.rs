@@ -1,6 +1,6 @@
 //! The log of slurmctld: cycles of its schedulers, submissions, starts, ends.
 //!
-//! At `SlurmctldDebug=debug` each cycle of both schedulers is there; with `DebugFlags=Backfill` also
+//! At `SlurmctldDebug=debug` each cycle of both schedulers is logged; with `DebugFlags=Backfill` also
 //! which jobs the backfill scheduler tested, and its plans. Lines that are not understood are passed
 //! over: a log is prose. Times are read as UTC.
 

@@ -247,7 +247,7 @@ impl Command<'_> {
             let parent = parent.unwrap_or_else(|| "root".to_owned());
             let accounts = |row: &AssocAsked| row.row.user.is_none() && row.row.account == parent;
             if !found.assocs.iter().any(accounts) {
-                let known = "an account that is there already";
+                let known = "an account that exists already";
                 return Err(self.value("parent", &parent, known));
             }
             for name in &names {
@@ -306,7 +306,7 @@ impl Command<'_> {
                 let lower = account.to_lowercase();
                 let known = |row: &AssocAsked| row.row.user.is_none() && row.row.account == lower;
                 if !found.assocs.iter().any(known) {
-                    return Err(self.value("account", account, "an account that is there already"));
+                    return Err(self.value("account", account, "an account that exists already"));
                 }
                 for name in &names {
                     let of_user = |row: &AssocAsked| row.row.user.as_deref() == Some(name);
