@@ -20,7 +20,7 @@ use fairtree::config::{Config, PriorityParameters};
 use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Entitlement, Ranking, compute, compute_entitled};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
-use naive::{naive_difference, naive_least_used, naive_weighted_walk};
+use naive::{naive_difference, naive_least_used, naive_of_minutes, naive_weighted_walk};
 use proptest::prelude::*;
 use random::{order_of, sites};
 
@@ -409,6 +409,26 @@ proptest! {
             let found = compute_entitled(ranking, &entitlement, tree, raw);
             let found: Vec<_> = found.iter().map(|row| row.fs_factor).collect();
             prop_assert_eq!(found, naive_least_used(&site, level, &minutes, whole));
+        }
+    }
+
+    /// Shares as minutes, where children mostly exceed their parents.
+    #[test]
+    fn shares_as_minutes_agree_with_a_naive_model(site in sites(), depth in 1_u32..4) {
+        let rows = site.tree.rows().iter().enumerate().skip(1);
+        let accounts = rows.filter(|(_, row)| row.kind == AssocKind::Account);
+        let minutes = accounts.filter_map(|(at, row)| Some((at, row.shares.raw()?.into())));
+        let minutes: Vec<(usize, u64)> = minutes.collect();
+        let parameters = "ranking=least_used:leaf,minutes=shares";
+        let config = Config {
+            parameters: PriorityParameters::parse(parameters, None).unwrap(),
+            ..Config::default()
+        };
+        let entitlement = Entitlement::of_policy(&config, &site.tree, []);
+        for (ranking, level) in [(level(depth), Some(depth)), (Ranking::LEAST_USED_LEAF, None)] {
+            let found = compute_entitled(ranking, &entitlement, &site.tree, &site.raw_usage);
+            let found: Vec<_> = found.iter().map(|row| row.fs_factor).collect();
+            prop_assert_eq!(found, naive_of_minutes(&site, level, (&minutes, true), 0));
         }
     }
 

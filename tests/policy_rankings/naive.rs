@@ -152,22 +152,52 @@ pub fn naive_least_used(
     minutes: &[(usize, u64)],
     whole: u64,
 ) -> Vec<Option<f64>> {
-    fn entitled(naive: &Naive<'_>, at: usize, minutes: &[(usize, u64)], whole: u64) -> Fraction {
-        let own = minutes.iter().rev().find(|(row, _)| *row == at);
-        match (own, naive.parent(at)) {
+    naive_of_minutes(site, level, (minutes, false), whole)
+}
+
+/// The same; `true`: children that have more minutes together than their parent is entitled to divide
+/// what it is entitled to by their minutes.
+pub fn naive_of_minutes(
+    site: &Site,
+    level: Option<u32>,
+    minutes: (&[(usize, u64)], bool),
+    whole: u64,
+) -> Vec<Option<f64>> {
+    fn entitled(
+        naive: &Naive<'_>,
+        at: usize,
+        (minutes, divides): (&[(usize, u64)], bool),
+        whole: u64,
+    ) -> Fraction {
+        let given = |row: usize| minutes.iter().rev().find(|(at, _)| *at == row);
+        let of_minutes = |mut row: Option<usize>| {
+            while let Some(up) = row.filter(|up| given(*up).is_none()) {
+                row = naive.parent(up);
+            }
+            row.is_some()
+        };
+        let whole_of = |up: usize| entitled(naive, up, (minutes, divides), whole);
+        match (given(at), naive.parent(at)) {
+            (Some((_, own)), Some(up)) if divides && of_minutes(Some(up)) => {
+                let level = naive.children(up).into_iter().filter_map(&given);
+                let taken: u64 = level.map(|(_, minutes)| minutes * 60).sum();
+                let own = Fraction::from_integer((own * 60).into());
+                let taken = Fraction::from_integer(taken.into());
+                let above = whole_of(up);
+                if taken > above {
+                    above * own / taken
+                } else {
+                    own
+                }
+            }
             (Some((_, minutes)), _) => Fraction::from_integer((minutes * 60).into()),
             (None, None) => Fraction::from_integer(whole.into()),
             (None, Some(up)) => {
-                let above = entitled(naive, up, minutes, whole);
+                let above = whole_of(up);
                 let Some(own) = naive.shares(at) else {
                     return above;
                 };
                 // Siblings with minutes have theirs; of minutes the others divide the rest.
-                let given = |row: usize| minutes.iter().rev().find(|(at, _)| *at == row);
-                let mut of_minutes = Some(up);
-                while let Some(row) = of_minutes.filter(|row| given(*row).is_none()) {
-                    of_minutes = naive.parent(row);
-                }
                 let (mut taken, mut sum) = (0, 0);
                 for child in naive.children(up) {
                     match given(child) {
@@ -175,7 +205,7 @@ pub fn naive_least_used(
                         None => sum += u64::from(naive.shares(child).unwrap_or(0)),
                     }
                 }
-                let taken = if of_minutes.is_some() { taken } else { 0 };
+                let taken = if of_minutes(Some(up)) { taken } else { 0 };
                 let left = above - Fraction::from_integer(taken.into());
                 if sum == 0 {
                     return Fraction::zero();
