@@ -41,10 +41,12 @@ fn widest(lines: &[String]) -> usize {
         .expect("a table")
 }
 
-const TABLES: [&[&str]; 3] = [
+const TABLES: [&[&str]; 5] = [
     &["what-if", "--all", "--shares", "physics=40"],
     &["cost", "-u", "ft2-bob", "-t", "60", "--tres", "cpu=4"],
     &["share", "--tree", "-a"],
+    &["shares", "--below", "science"],
+    &["shares", "--shares", "physics=40"],
 ];
 
 #[test]

@@ -105,7 +105,10 @@ impl Columns {
             }
         }
         let mut excess = taken(&widths).saturating_sub(room);
-        for width in widths.iter_mut().take(self.left).flatten() {
+        let last = widths.len().saturating_sub(1);
+        let is_text = |at: usize| at < self.left || self.words_last && at == last;
+        let text = widths.iter_mut().enumerate().filter(|(at, _)| is_text(*at));
+        for width in text.filter_map(|(_, width)| width.as_mut()) {
             let less = excess.min(width.saturating_sub(MIN_TEXT));
             *width -= less;
             excess -= less;
