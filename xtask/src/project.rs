@@ -37,6 +37,32 @@ pub fn lock(folder: &Path) -> Result<Flock<File>> {
         .map_err(|(_, errno)| anyhow!("cannot lock {}: {errno}", path.display()))
 }
 
+/// The folder of cargo's builds.
+fn target() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    target.unwrap_or_else(|| root().join("target"))
+}
+
+/// The command `fairtree` as private clusters run it: a copy of the last build.
+pub fn tested_command() -> PathBuf {
+    target().join("testbed-bin/fairtree")
+}
+
+/// Copies the built command to [`tested_command`], in one step: a cluster may run the earlier one.
+///
+/// # Errors
+/// Fails if there is no built command, or if the copy cannot be written.
+pub fn copy_tested_command() -> Result<()> {
+    let (built, path) = (target().join("debug/fairtree"), tested_command());
+    let fresh = path.with_file_name(format!("fairtree-{}", std::process::id()));
+    let copy = || {
+        fs::create_dir_all(target().join("testbed-bin"))?;
+        fs::copy(&built, &fresh)?;
+        fs::rename(&fresh, &path)
+    };
+    copy().with_context(|| format!("cannot copy {} to {}", built.display(), path.display()))
+}
+
 /// Everything that belongs to one Slurm release: `target/slurm/<release>`.
 pub fn slurm(release: &Release) -> PathBuf {
     root().join("target/slurm").join(release.to_string())

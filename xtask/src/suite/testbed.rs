@@ -35,10 +35,11 @@ pub struct Testbed {
 }
 
 impl Testbed {
-    /// Gets the paths of the programs from cargo; they have been built.
+    /// Gets the paths of the programs from cargo, and copies the command that clusters run; all have
+    /// been built.
     ///
     /// # Errors
-    /// Fails if cargo fails.
+    /// Fails if cargo fails, or if the command cannot be copied.
     pub fn find() -> Result<Testbed> {
         let mut cargo = cargo_in_checkout();
         // With the same packages as in the build: otherwise some would have different features.
@@ -46,6 +47,7 @@ impl Testbed {
         cargo.args(["--lib", "--bins", "--test", "*"]);
         cargo.args(["--message-format", "json"]);
         let programs = checked(&mut cargo)?.lines().filter_map(program).collect();
+        project::copy_tested_command()?;
         Ok(Testbed { programs })
     }
 

@@ -67,17 +67,13 @@ pub fn build() -> Result<PathBuf> {
     if let Some(path) = built.as_ref() {
         return Ok(path.clone());
     }
-    let path = binary();
+    let path = project::tested_command();
     if std::env::var_os(PREPARED).is_some() && path.exists() {
         *built = Some(path.clone());
         return Ok(path);
     }
     checked(cargo_in_checkout().args(["build", "--quiet", "--package", "fairtree-cli"]))?;
-    let folder = path.parent().context("a folder")?;
-    fs::create_dir_all(folder)?;
-    let fresh = folder.join(format!("fairtree-{}", std::process::id()));
-    fs::copy(target().join("debug/fairtree"), &fresh)?;
-    fs::rename(&fresh, &path)?;
+    project::copy_tested_command()?;
     *built = Some(path.clone());
     Ok(path)
 }
@@ -87,15 +83,6 @@ fn done(words: &[&str], ran: Ran) -> Result<Ran> {
         bail!("`fairtree {}` failed: {}", words.join(" "), ran.err);
     }
     Ok(ran)
-}
-
-fn binary() -> PathBuf {
-    target().join("testbed-bin/fairtree")
-}
-
-fn target() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    target.unwrap_or_else(|| project::root().join("target"))
 }
 
 impl Cluster {
@@ -135,7 +122,7 @@ impl Cluster {
 
     fn ran(&self, mut command: Command) -> Result<Ran> {
         self.set_environment(&mut command);
-        let built = binary();
+        let built = project::tested_command();
         let built = built.parent().context("a folder")?;
         let path = format!(
             "{}:{}:{}",
