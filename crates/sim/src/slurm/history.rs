@@ -129,7 +129,9 @@ impl History {
             events.push((job.submit_ms, Event::Submitted(at)));
             if let Some(start) = job.start_ms {
                 events.push((start, Event::Started(at)));
-                events.extend(job.end_ms.map(|end| (end, Event::Ended(at))));
+                // A run of less than the resolution ends after its start.
+                let end = job.end_ms.map(|end| end.max(start + 1));
+                events.extend(end.map(|end| (end, Event::Ended(at))));
             }
         }
         let samples = recorded.samples.iter().enumerate();
