@@ -33,6 +33,27 @@ mod slurm {
 
     const SOURCE: &str = "FAIRTREE_SLURM_SRC";
 
+    /// The revision of the source, as `FAIRTREE_REVISION` says, or git; none without either.
+    fn revision() {
+        println!("cargo::rerun-if-env-changed=FAIRTREE_REVISION");
+        if env::var_os("FAIRTREE_REVISION").is_some() {
+            return;
+        }
+        let git = |args: &[&str]| {
+            let ran = std::process::Command::new("git").args(args).output().ok()?;
+            let text = String::from_utf8(ran.stdout).ok()?;
+            Some(text.trim().to_owned()).filter(|text| ran.status.success() && !text.is_empty())
+        };
+        if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+            if fs::exists(&log).unwrap_or(false) {
+                println!("cargo::rerun-if-changed={log}");
+            }
+        }
+        if let Some(revision) = git(&["rev-parse", "--short=12", "HEAD"]) {
+            println!("cargo::rustc-env=FAIRTREE_REVISION={revision}");
+        }
+    }
+
     pub fn build() {
         println!("cargo::rerun-if-env-changed={SOURCE}");
         println!("cargo::rerun-if-changed=c_shim");
@@ -44,6 +65,7 @@ mod slurm {
         for cfg in cfgs.unwrap_or_else(|error| fail(&error)) {
             println!("cargo::rustc-cfg={cfg}");
         }
+        revision();
         let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
         fs::write(
             out.join("release.rs"),

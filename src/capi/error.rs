@@ -213,7 +213,7 @@ impl Status {
             FT_ERR_TIME => c"a time lies before the one it must follow",
             FT_ERR_TIME_ZONE => c"unknown time zone",
             FT_ERR_RUN => c"no such run, or charged before or to another association",
-            FT_ERR_MODEL => c"the tree's usage model does not have this, or is another one",
+            FT_ERR_MODEL => c"not supported by the tree's usage model",
             FT_ERR_NOT_COMPUTED => c"not computed since the tree was last edited",
             FT_ERR_NOT_A_USER => c"the association is an account, but only users are ranked",
             FT_ERR_CONFIG => c"a setting is not allowed",

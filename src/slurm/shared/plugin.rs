@@ -19,7 +19,7 @@ use crate::slurm::runtime::thread::{ClockWatch, Thread};
 use crate::slurm::state::accepted_settings::{self, Accepted};
 use crate::slurm::state::ledger_files::Others;
 use crate::slurm::state::saver::{Job, Saver};
-use crate::slurm::state::settings::{AtStart, RELEASE, Settings};
+use crate::slurm::state::settings::{AtStart, RELEASE, Settings, version};
 use crate::slurm::state::{self, SaveAlerts, Saved, State};
 use crate::tree::AssocId;
 use crate::usage::{Decay, ResetSchedule};
@@ -149,6 +149,11 @@ impl Plugin {
             log::error(refused);
         }
         let settings = settings.at_start();
+        log::info(format_args!(
+            "{}; settings in force: {}",
+            version(),
+            settings.in_force()
+        ));
         let fault = injected_fault();
         let start = host::now();
         let found = if settings.counts_passes_only() {
@@ -223,9 +228,18 @@ impl Plugin {
                 if settings.by_ledger() {
                     self.keeps_ledger.store(true, Ordering::Relaxed);
                 }
+                log::info(format_args!("settings in force: {}", settings.in_force()));
                 *self.settings.write() = Arc::new(settings);
             }
-            Err(error) => log::error(format_args!("{error}; keeping the old settings")),
+            Err(error) => {
+                log::error(format_args!(
+                    "{error}; keeping the old settings; slurmctld will not start again with the new ones"
+                ));
+                log::info(format_args!(
+                    "settings in force: {}",
+                    self.settings().in_force()
+                ));
+            }
         }
     }
 

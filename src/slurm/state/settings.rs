@@ -2,8 +2,8 @@
 
 use super::accepted_settings::{self, Accepted};
 use super::quirks::Quirks;
-use crate::compat::Release;
-use crate::config::{Config, HostConfig, MOST_POLICY_BYTES, UsageModel};
+use crate::compat::{Compat, Release};
+use crate::config::{Config, HostConfig, MOST_POLICY_BYTES, Order, UsageModel};
 use crate::slurm::runtime::host::{self, HostSettings, SLURM_VERSION_NUMBER};
 use std::io::Read;
 use std::path::PathBuf;
@@ -33,6 +33,13 @@ pub(in crate::slurm) struct Settings {
     pub(in crate::slurm) has_slurmdbd: bool,
 }
 
+/// The version of the plugin, the revision of its source and the release of Slurm that it is for.
+pub(in crate::slurm) fn version() -> String {
+    let revision = option_env!("FAIRTREE_REVISION").unwrap_or("unknown");
+    let version = env!("CARGO_PKG_VERSION");
+    format!("fairtree {version}, revision {revision}, for Slurm {RELEASE}")
+}
+
 /// Settings at start.
 pub(in crate::slurm) struct AtStart {
     pub(in crate::slurm) settings: Settings,
@@ -43,6 +50,45 @@ pub(in crate::slurm) struct AtStart {
 }
 
 impl Settings {
+    /// The settings in force, in the words of slurm.conf, for a line of the log.
+    pub(in crate::slurm) fn in_force(&self) -> String {
+        let config = &self.config;
+        let tres: Vec<String> = config
+            .priority_weight_tres
+            .iter()
+            .map(|(name, weight)| format!("{name}={weight}"))
+            .collect();
+        let tres = match tres.is_empty() {
+            true => "none".to_string(),
+            false => tres.join(","),
+        };
+        let policy = config.policy_file().unwrap_or("none");
+        let compat = match config.compat {
+            Compat::Documented => "documented".to_string(),
+            Compat::Slurm(release) => format!("slurm:{release}"),
+        };
+        let order = match config.order() {
+            Order::Weighted => "weighted",
+            Order::Strict => "strict",
+            Order::Interleaved => "interleaved",
+        };
+        format!(
+            "compat={compat}, ranking={}, order={order}, usage={}, policy={policy}, weights: age={}, assoc={}, fairshare={}, \
+             jobsize={}, partition={}, qos={}, tres={tres}; half-life {} s, max age {} s, pass every {} s",
+            config.ranking(),
+            config.usage(),
+            config.priority_weight_age,
+            config.priority_weight_assoc,
+            config.priority_weight_fairshare,
+            config.priority_weight_job_size,
+            config.priority_weight_partition,
+            config.priority_weight_qos,
+            config.priority_decay_half_life_secs,
+            config.priority_max_age_secs,
+            config.priority_calc_period_secs,
+        )
+    }
+
     /// slurmctld's settings. `lock`: take the configuration read lock, because the caller holds no
     /// locks.
     ///
