@@ -8,7 +8,7 @@ use std::{panic, thread};
 use super::args::CompareArgs;
 use super::message::Messages;
 use super::{Failure, Outcome, open as files, told};
-use fairtree_analysis::compare::{queue, shares};
+use fairtree_analysis::compare::{Change, Kind, Summary, queue, settings, shares};
 use fairtree_analysis::prio::{PrioReport, from_queue};
 use fairtree_model::input::capture::open_only;
 use fairtree_model::input::slurm::snapshot::Source;
@@ -57,8 +57,31 @@ pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Fa
         ));
     }
     let of_queues = both_queues.map(|(before, after)| queue(before, after, both_shares));
+    let mut of_queues = of_queues.into_iter().flatten().peekable();
     let mut outcome = Outcome::Done;
-    let changes = of_shares.into_iter().chain(of_queues.into_iter().flatten());
+    // First what people changed: settings, weights, shares; then what follows from it.
+    let mut first = match (&before.config, &after.config) {
+        (Some(old), Some(new)) => settings(
+            old,
+            new,
+            [&before, &after].map(|side| side.policy.as_deref()),
+        ),
+        _ => Vec::new(),
+    };
+    while let Some(weight) = of_queues.next_if(|change| change.kind == Kind::Weight) {
+        first.push(weight);
+    }
+    let is_share = |change: &Change| {
+        change
+            .values
+            .iter()
+            .any(|values| values.name == "RawShares")
+    };
+    let (of_hand, of_shares): (Vec<Change>, Vec<Change>) = of_shares
+        .into_iter()
+        .partition(|change| !args.json && is_share(change));
+    first.extend(of_hand);
+    let changes = first.into_iter().chain(of_shares).chain(of_queues);
     let mut changes = changes.inspect(|_| outcome = Outcome::Differences);
     let mut out = BufWriter::new(stdout().lock());
     let written = if args.json {
@@ -66,7 +89,15 @@ pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Fa
         let (before, after) = (name(&args.before), name(&args.after));
         to_json(&mut out, &before, &after, &compared, &mut changes)
     } else {
-        changes.try_for_each(|change| writeln!(out, "{change}"))
+        let mut summary = Summary::default();
+        let lines = changes.by_ref().filter_map(|change| summary.line(&change));
+        let mut lines = lines.map(|line| writeln!(out, "{line}"));
+        let written = lines.try_for_each(|line| line);
+        drop(lines);
+        written.and_then(|()| {
+            let mut rest = summary.rest().into_iter();
+            rest.try_for_each(|line| writeln!(out, "{line}"))
+        })
     };
     drop(changes);
     told(written.and_then(|()| out.flush()), outcome)
@@ -77,6 +108,10 @@ pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Fa
 struct Side {
     shares: Option<Listing>,
     queue: Option<PrioReport>,
+    /// The answer of `scontrol show config` in a capture.
+    config: Option<String>,
+    /// The policy file in a capture.
+    policy: Option<String>,
     /// Records of a capture that cannot be read.
     left: LeftOut,
     /// The parts of a file that cannot be read.
@@ -153,8 +188,13 @@ fn parse(name: &str, text: &str) -> Result<Side, Failure> {
 
 /// Reads only the parts of a capture that are compared.
 fn capture(folder: &Path) -> Result<Side, Failure> {
-    let stored = open_only(folder, &[Source::Shares])?;
-    let mut side = Side::default();
+    let stored = open_only(folder, &[Source::Shares, Source::Config])?;
+    let config = stored.answers.get(&Source::Config);
+    let mut side = Side {
+        config: config.map(|answer| answer.text.clone()),
+        policy: stored.policy()?.map(|(_, text)| text),
+        ..Side::default()
+    };
     if let Some(answer) = stored.answers.get(&Source::Shares) {
         let text = answer.text.as_bytes();
         side.shares = Some(sshare::read_answer(&answer.name, text, &mut side.left)?);

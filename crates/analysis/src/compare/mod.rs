@@ -3,10 +3,14 @@
 mod assoc;
 mod queue;
 mod ranks;
+mod settings;
 mod shares;
+mod summary;
 
 pub use queue::queue;
+pub use settings::settings;
 pub use shares::shares;
+pub use summary::Summary;
 
 use serde::{Serialize, Serializer};
 
@@ -18,8 +22,10 @@ pub enum Kind {
     Order,
     /// An account or a user.
     Association,
-    /// A weight of slurm.conf.
+    /// A weight of slurm.conf, in the listing of sprio.
     Weight,
+    /// A setting of slurm.conf, or the policy file, in a capture.
+    Setting,
     /// A job in one of its partitions and QOS.
     Job,
 }
