@@ -65,7 +65,7 @@ fn records(snapshot: &Snapshot) -> BTreeMap<String, String> {
     for row in &queued.qos {
         add(format!("qos {}", row.name), format!("{row:?}"));
     }
-    for row in &queued.assocs {
+    for row in queued.assocs.iter() {
         let key = format!("assoc {}/{:?}/{:?}", row.account, row.user, row.partition);
         add(key, format!("{row:?}"));
     }

@@ -16,6 +16,7 @@
 //! | [`queue`] | which job does a machine run next, when will the others start, and what is to be paid |
 //! | [`simulate`] | what does another scheduler make of the jobs of a log |
 //! | [`forecast`] | how good are forecasts of starts |
+//! | [`metrics`] | what does a monitoring system store of a site |
 //! | [`history`] | what was used over time, and what does the engine make of it |
 //!
 //! `fairtree-render` writes the answers as text, JSON, pages and pictures.
@@ -28,6 +29,7 @@ pub mod explain;
 pub mod forecast;
 pub mod history;
 pub mod ledger;
+pub mod metrics;
 pub mod prio;
 pub mod queue;
 pub mod share;

@@ -11,6 +11,7 @@ mod forecast;
 mod ledger;
 mod live;
 mod login;
+mod metrics;
 mod prio;
 mod queue;
 mod serve;
@@ -19,7 +20,7 @@ mod simulate;
 mod what_if;
 
 pub use bill::BillArgs;
-pub use capture::CaptureArgs;
+pub use capture::{CaptureArgs, Keep};
 pub use chart::{ChartArgs, ChartFormat, PictureName, ThemeName};
 pub use compare::CompareArgs;
 pub use cost::CostArgs;
@@ -29,6 +30,7 @@ pub use forecast::ForecastArgs;
 pub use ledger::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, PlaceArgs, ShowArgs};
 pub use live::LiveArgs;
 pub use login::LoginArgs;
+pub use metrics::MetricsArgs;
 pub use prio::PrioArgs;
 pub use queue::QueueArgs;
 pub use serve::ServeArgs;
@@ -38,7 +40,8 @@ pub use what_if::WhatIfArgs;
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use fairtree::fairshare::Ranking;
 use fairtree_model::input::Format;
 
@@ -70,6 +73,48 @@ Exit codes:
   1  a comparison or a check that was asked for found something
   2  the input, the options or the output are at fault; a message says which";
 
+/// Groups of subcommands in the help, in its order.
+const GROUPS: [(&str, &[&str]); 3] = [
+    (
+        "For users",
+        &[
+            "explain", "share", "shares", "prio", "what-if", "cost", "chart", "login",
+        ],
+    ),
+    (
+        "For administrators",
+        &[
+            "doctor", "lint", "capture", "compare", "metrics", "serve", "ledger", "bill",
+        ],
+    ),
+    (
+        "For owners of other schedulers, and to try a policy",
+        &["simulate", "forecast", "queue"],
+    ),
+];
+
+/// The command, with its subcommands in groups.
+pub fn command() -> clap::Command {
+    let command = Cli::command();
+    let mut list = String::new();
+    for (heading, names) in GROUPS {
+        list += &format!("{heading}:\n");
+        for name in names {
+            let about = command
+                .find_subcommand(name)
+                .and_then(clap::Command::get_about);
+            let about = about.map_or(String::new(), ToString::to_string);
+            list += &format!("  {name:<10} {about}\n");
+        }
+        list.push('\n');
+    }
+    list += "`fairtree help COMMAND` has more, with examples; `fairtree completions SHELL` completes words.\n";
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
+}
+
 /// When to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
@@ -90,31 +135,34 @@ pub enum Command {
     /// Show one level of shares and minutes, and what to run to change it
     #[command(long_about = shares::SHARES_ABOUT)]
     Shares(SharesArgs),
-    /// Tell why a job has its priority, why one job or user comes before another, and what would
-    /// change it
+    /// Show why a job waits, its place and its priority, why one job or user comes before another, and
+    /// what would help
     #[command(long_about = explain::EXPLAIN_ABOUT)]
     Explain(ExplainArgs),
-    /// Tell who would move up and down if something changed
+    /// Show who would move up and down if something changed
     #[command(long_about = what_if::WHAT_IF_ABOUT)]
     WhatIf(Box<WhatIfArgs>),
-    /// Tell what a job would be billed, and what that does to fair share
+    /// Show what a job would be billed, and what that does to fair share
     #[command(long_about = cost::COST_ABOUT)]
     Cost(Box<CostArgs>),
-    /// Find settings of a slurm.conf that do nothing or the opposite of what was wanted
+    /// Find settings of a slurm.conf that have no effect, or not the one you expect
     Lint(LintArgs),
     /// Show job priorities and their factors in sprio's columns
     #[command(long_about = prio::PRIO_ABOUT)]
     Prio(PrioArgs),
+    /// Write shares, use, factors and the queue as metrics for Prometheus
+    #[command(long_about = metrics::METRICS_ABOUT)]
+    Metrics(MetricsArgs),
     /// Keep the answers of Slurm's commands in a folder, to look at them elsewhere
     #[command(long_about = capture::CAPTURE_ABOUT)]
     Capture(CaptureArgs),
-    /// Tell what changed between two outputs of sshare or sprio, or two captures, and why
+    /// Show what changed between two outputs of sshare or sprio, or two captures, and why
     #[command(long_about = compare::COMPARE_ABOUT)]
     Compare(CompareArgs),
     /// Draw shares and use: over time from captures or a log of jobs, and as a tree
     #[command(long_about = chart::CHART_ABOUT)]
     Chart(ChartArgs),
-    /// Play a site whose machines ask what to run next: fair share or on demand
+    /// Simulate a queue: which job does each machine run next? Fair share or on demand
     #[command(long_about = queue::QUEUE_ABOUT)]
     Queue(QueueArgs),
     /// Replay a log of jobs on a simulated machine: waits, use, who is owed what and who is delayed
@@ -126,10 +174,10 @@ pub enum Command {
     /// Add up what is to be paid for the runs that sacct lists
     #[command(long_about = bill::BILL_ABOUT)]
     Bill(BillArgs),
-    /// Fill ledgers of past use from the accounting database, and tell which times they cover
+    /// Fill ledgers of past use from the accounting database, and show which times they cover
     #[command(long_about = ledger::LEDGER_ABOUT)]
     Ledger(LedgerArgs),
-    /// Tell whether slurmctld and its plugin are well, and would be after the next upgrade of Slurm
+    /// Check slurmctld and its plugin, now and after the next upgrade of Slurm
     #[command(long_about = doctor::DOCTOR_ABOUT)]
     Doctor(DoctorArgs),
     /// Run the service of pages for everybody on a site, where it is installed
@@ -138,6 +186,8 @@ pub enum Command {
     /// Print a link that signs you in to the pages of this site
     #[command(long_about = login::LOGIN_ABOUT)]
     Login(LoginArgs),
+    /// Print completions of words for a shell
+    Completions(CompletionsArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),
@@ -153,19 +203,27 @@ pub enum Command {
 #[allow(clippy::struct_excessive_bools)] // One per flag of sshare.
 pub struct ShareArgs {
     /// The output of sshare, a site in TOML, a file of `sacctmgr dump`, or a log of jobs; `-` reads
-    /// standard input; nothing reads what is piped in, or else asks Slurm
+    /// standard input. Without FILE:
+    /// standard input if piped, else the live cluster
     pub file: Option<PathBuf>,
     /// A capture, or Slurm itself.
     #[command(flatten)]
     pub live: LiveArgs,
     /// Show all users; a file is shown whole without it, too
-    #[arg(short = 'a', long, overrides_with = "users")]
+    #[arg(help_heading = "Rows", short = 'a', long, overrides_with = "users")]
     pub all: bool,
     /// Show only these accounts and their users
-    #[arg(short = 'A', long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(
+        help_heading = "Rows",
+        short = 'A',
+        long,
+        value_name = "NAMES",
+        value_delimiter = ','
+    )]
     pub accounts: Vec<String>,
     /// Of the users show only these; -1 shows all
     #[arg(
+        help_heading = "Rows",
         short = 'u',
         long,
         value_name = "NAMES",
@@ -175,59 +233,70 @@ pub struct ShareArgs {
     )]
     pub users: Vec<String>,
     /// Show users only, no accounts
-    #[arg(short = 'U', long = "Users")]
+    #[arg(help_heading = "Rows", short = 'U', long = "Users")]
     pub users_only: bool,
     /// Show normalised usage, level fairshare and TRES minutes, too
-    #[arg(short = 'l', long)]
+    #[arg(help_heading = "Columns", short = 'l', long)]
     pub long: bool,
     /// Show the partition of each association
-    #[arg(short = 'm', long)]
+    #[arg(help_heading = "Columns", short = 'm', long)]
     pub partition: bool,
     /// Leave out the header
-    #[arg(short = 'n', short_alias = 'h', long)]
+    #[arg(help_heading = "Forms", short = 'n', short_alias = 'h', long)]
     pub noheader: bool,
     /// Show these columns: beginnings of their names, each with an optional %width (negative:
     /// flush left), as Account,User%15,LevelFS
-    #[arg(short = 'o', long, value_name = "COLUMNS", allow_hyphen_values = true)]
+    #[arg(
+        help_heading = "Columns",
+        short = 'o',
+        long,
+        value_name = "COLUMNS",
+        allow_hyphen_values = true
+    )]
     pub format: Vec<String>,
     /// List the columns for --format
-    #[arg(short = 'e', long)]
+    #[arg(help_heading = "Columns", short = 'e', long)]
     pub helpformat: bool,
     /// Put a | after each value
-    #[arg(short = 'p', long, overrides_with = "parsable2")]
+    #[arg(
+        help_heading = "Forms",
+        short = 'p',
+        long,
+        overrides_with = "parsable2"
+    )]
     pub parsable: bool,
     /// Put a | between values
-    #[arg(short = 'P', long, overrides_with = "parsable")]
+    #[arg(help_heading = "Forms", short = 'P', long, overrides_with = "parsable")]
     pub parsable2: bool,
     /// Print JSON, of the schema fairtree.share/1
-    #[arg(long, conflicts_with_all = ["parsable", "parsable2", "format", "check"])]
+    #[arg(help_heading = "Forms", long, conflicts_with_all = ["parsable", "parsable2", "format", "check"])]
     pub json: bool,
     /// Draw the tree with bars of share and use, as wide as the terminal
-    #[arg(long, conflicts_with_all = ["parsable", "parsable2", "format", "check", "json"])]
+    #[arg(help_heading = "Forms", long, conflicts_with_all = ["parsable", "parsable2", "format", "check", "json"])]
     pub tree: bool,
     /// Print a page of HTML with the tree, to look at in a browser; it needs nothing else
-    #[arg(long, conflicts_with_all = ["parsable", "parsable2", "format", "check", "json", "tree"])]
+    #[arg(help_heading = "Forms", long, conflicts_with_all = ["parsable", "parsable2", "format", "check", "json", "tree"])]
     pub html: bool,
     /// Print the tree with its bars as an SVG picture
-    #[arg(long, conflicts_with_all = ["parsable", "parsable2", "format", "check", "json", "tree", "html"])]
+    #[arg(help_heading = "Forms", long, conflicts_with_all = ["parsable", "parsable2", "format", "check", "json", "tree", "html"])]
     pub svg: bool,
     /// Compare the numbers that sshare printed with those computed from its RawShares and
     /// RawUsage, and list the differences; exit code 1 if there are any
-    #[arg(long)]
+    #[arg(help_heading = "Computation", long)]
     pub check: bool,
     /// Whose behaviour to follow: documented, slurm, or slurm:RELEASE as slurm:22.05.8; otherwise
     /// what the site's settings say, or documented
-    #[arg(long, value_name = "WHOSE")]
+    #[arg(help_heading = "Computation", long, value_name = "WHOSE")]
     pub compat: Option<String>,
     /// Follow this policy file instead of the site's policy
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Computation", long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
     /// How shares and usage become factors; otherwise what the site's settings say, or what the
     /// listing looks like
-    #[arg(long, value_name = "NAME", value_enum)]
+    #[arg(help_heading = "Computation", long, value_name = "NAME", value_enum)]
     pub algorithm: Option<AlgorithmName>,
     /// FairShareDampeningFactor of the classic algorithms
-    #[arg(long, value_name = "FACTOR", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(help_heading = "Computation", long, value_name = "FACTOR", value_parser = clap::value_parser!(u16).range(1..))]
     pub dampening: Option<u16>,
     /// The format of the input, instead of what its content looks like
     #[arg(long, value_name = "FORMAT", value_enum)]
@@ -320,6 +389,25 @@ pub struct LintArgs {
     pub rules: bool,
 }
 
+/// `fairtree completions`.
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
+}
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  fairtree completions bash > fairtree.bash
+  fairtree completions zsh > _fairtree
+  fairtree completions fish > fairtree.fish
+  fairtree completions elvish > fairtree.elv
+
+Exit codes:
+  0  printed
+  2  the options or the output are at fault; a message says which";
+
 /// `fairtree generate`.
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -371,7 +459,7 @@ Exit codes:
   2  the input, the options or the output are at fault; a message says which";
 
 const LINT_ABOUT: &str = "\
-Find settings of a slurm.conf that do nothing or the opposite of what was wanted.
+Find settings of a slurm.conf that have no effect, or not the one you expect.
 
 Each finding names the rule and the place, shows the line, says why it does not do what it seems \
 to, and what to do about it. Errors are what slurmctld stops at, warnings what does nothing or \

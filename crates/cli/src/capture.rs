@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write, stdout};
 use std::path::Path;
 use std::time::Duration;
 
-use super::args::CaptureArgs;
+use super::args::{CaptureArgs, Keep};
 use super::cluster::own_policy;
 use super::message::Messages;
 use super::progress::Waiting;
@@ -49,16 +49,46 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
         recording.anonymise(&mut pseudonyms)?;
         let kept = save_pseudonyms(&args.folder, &pseudonyms).map_err(failed)?;
         messages.note(&format!(
-            "{} tells who is who: do not pass it on",
+            "{} shows who is who: do not pass it on",
             kept.display()
         ));
     }
     let notes = recording.left.notes();
     notes.iter().for_each(|note| messages.note(note));
     let folder = recording.publish().map_err(failed)?;
+    if let Some(keep) = args.keep {
+        remove_old(args, keep, &folder)?;
+    }
     list(&open_only(&folder, &[])?, &mut out)?;
     out.flush()?;
     Ok(Outcome::Done)
+}
+
+/// Removes the captures that are not to be kept; never the one that was just made.
+fn remove_old(args: &CaptureArgs, keep: Keep, made: &Path) -> Result<(), Failure> {
+    let all = captures(&args.folder)?;
+    let old: Vec<_> = match keep {
+        Keep::Newest(count) => {
+            let old = all.len().saturating_sub(count);
+            all.into_iter().take(old).collect()
+        }
+        Keep::Days(days) => {
+            let newest = open_only(made, &[])?.manifest.time;
+            let oldest = newest.saturating_sub(days.saturating_mul(86_400));
+            let mut old = Vec::new();
+            for folder in all {
+                if open_only(&folder, &[])?.manifest.time < oldest {
+                    old.push(folder);
+                }
+            }
+            old
+        }
+    };
+    for folder in old.iter().filter(|folder| folder.as_path() != made) {
+        let removed = std::fs::remove_dir_all(folder);
+        removed.map_err(|error| Failure::File(folder.display().to_string(), error))?;
+    }
+    Ok(())
 }
 
 /// Lists the contents of a capture: a line about it, a line per answer.

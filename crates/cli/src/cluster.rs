@@ -16,6 +16,7 @@ use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, Names, runs};
 use fairtree_model::input::capture::follow;
 use fairtree_model::input::slurm::part::Wanted;
+use fairtree_model::input::slurm::snapshot::Snapshot;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::{Format, InputError};
 use fairtree_model::listed::Listed;
@@ -34,6 +35,21 @@ pub(super) struct Where<'a> {
     pub policy: Option<&'a PolicyFile>,
 }
 
+/// The part of a site that a user may see.
+pub(super) enum Readable {
+    /// All of it.
+    Cluster(Box<Cluster>),
+    /// No shares and usage of others: what sprio printed, and the jobs.
+    Rows(Box<Snapshot>),
+}
+
+/// Returns true if `PrivateData` hides shares and usage of others.
+fn hides_usage(snapshot: &Snapshot) -> bool {
+    let words = &snapshot.queued.settings.private_data;
+    let hides = |word: &String| matches!(word.as_str(), "usage" | "accounts" | "users" | "all");
+    words.iter().any(hides)
+}
+
 impl Where<'_> {
     /// Reads a site with all jobs, as far as the input has them.
     pub fn with_jobs(&self, messages: &Messages) -> Result<Cluster, Failure> {
@@ -44,6 +60,20 @@ impl Where<'_> {
                 Ok(Cluster::from_snapshot(&snapshot, compat)?)
             }
             None => self.without_jobs(),
+        }
+    }
+
+    /// As [`Where::with_jobs`]; where `PrivateData` hides shares of others, the rows of sprio alone.
+    pub fn with_jobs_or_rows(&self, messages: &Messages) -> Result<Readable, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        let Some(mut snapshot) = input::snapshot(self.live, self.file, messages)? else {
+            return Ok(Readable::Cluster(Box::new(self.without_jobs()?)));
+        };
+        self.follow(&mut snapshot.queued.settings.config)?;
+        match Cluster::from_snapshot(&snapshot, compat) {
+            Ok(cluster) => Ok(Readable::Cluster(Box::new(cluster))),
+            Err(_) if hides_usage(&snapshot) => Ok(Readable::Rows(Box::new(snapshot))),
+            Err(error) => Err(error.into()),
         }
     }
 

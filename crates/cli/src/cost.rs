@@ -6,6 +6,7 @@ use super::args::CostArgs;
 use super::cluster::Where;
 use super::message::Messages;
 use super::progress::Waiting;
+use super::user::login_name;
 use super::wrap::Wrapped;
 use super::{Failure, Outcome, terminal};
 use fairtree::config::time::{Time, parse_time};
@@ -96,8 +97,21 @@ impl Asked {
 
     /// The request, with what is not given taken from the job.
     fn of(self, args: &CostArgs, cluster: &Cluster) -> Result<Request, Failure> {
+        // At one's own site the job is one's own.
+        let user = match (&args.user, self.job) {
+            (None, None) => {
+                let own = login_name().filter(|_| args.file.is_none());
+                Some(own.ok_or_else(|| {
+                    Failure::Usage(
+                        "no user is named\nhint: name one with --user, or a job with --job"
+                            .to_owned(),
+                    )
+                })?)
+            }
+            (user, _) => user.clone(),
+        };
         let wish = Wish {
-            user: args.user.clone(),
+            user,
             account: args.account.clone(),
             job: self.job,
             partition: args.partition.clone(),

@@ -1,9 +1,10 @@
 //! `fairtree explain`.
 
 use std::io::{BufWriter, Write, stdout};
+use std::path::Path;
 
 use super::args::ExplainArgs;
-use super::cluster::{Where, note, note_beside_places, policy_file, refused};
+use super::cluster::{Readable, Where, note, note_beside_places, policy_file, refused};
 use super::input::{Input, is_piped};
 use super::message::Messages;
 use super::progress::Waiting;
@@ -12,12 +13,14 @@ use super::{Failure, Outcome};
 use fairtree::config::Order;
 use fairtree::tree::AssocIndex;
 use fairtree_analysis::explain::line::OrderedQueue;
+use fairtree_analysis::explain::wait::waits;
 use fairtree_analysis::explain::{
     ExplainError, RankedSite, compare_jobs, compare_printed, compare_users, explain_job,
     explain_printed,
 };
 use fairtree_analysis::prio::from_queue;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase};
+use fairtree_model::input::slurm::snapshot::Snapshot;
 use fairtree_model::input::sprio::Queue;
 use fairtree_render::explain::{Explanation, to_json};
 
@@ -26,6 +29,14 @@ const SEARCHING: &str = "searching for what would change the order";
 
 /// Reads, compares, says.
 pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    if let Some(other) = args.file.as_deref().and_then(job_in_place_of_a_file) {
+        if args.who.parse::<JobName>().is_ok() {
+            return Err(Failure::Usage(format!(
+                "{other}: no such file\nhint: two jobs are compared with --versus: fairtree explain {} --versus {other}",
+                args.who
+            )));
+        }
+    }
     let policy = args.policy.as_deref().map(policy_file).transpose()?;
     let place = Where {
         live: &args.live,
@@ -42,11 +53,20 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     let of_slurm = args.live.from.is_some() || (args.file.is_none() && !is_piped());
     let mut cluster = match (about_jobs, of_slurm) {
         (true, true) => {
-            let cluster = place.with_these(&named, messages)?;
-            // A place in an order depends on all that wait.
-            match cluster.config.order() {
-                Order::Weighted => cluster,
-                Order::Strict | Order::Interleaved => place.with_jobs(messages)?,
+            match args.versus {
+                // Two sums do not depend on the rest of the queue.
+                Some(_) => {
+                    let cluster = place.with_these(&named, messages)?;
+                    match cluster.config.order() {
+                        Order::Weighted => cluster,
+                        Order::Strict | Order::Interleaved => place.with_jobs(messages)?,
+                    }
+                }
+                // A place depends on all that wait.
+                None => match place.with_jobs_or_rows(messages)? {
+                    Readable::Cluster(cluster) => *cluster,
+                    Readable::Rows(snapshot) => return rows(args, &snapshot, messages),
+                },
             }
         }
         (_, false) => match place.read()? {
@@ -73,7 +93,7 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
         // A file says itself what moment it is of.
         if let Some(now) = cluster.now.filter(|_| of_slurm) {
             messages.note(&format!(
-                "jobs age to the last pass of slurmctld, {}",
+                "ages are as of slurmctld's last pass, {}",
                 jiff::Timestamp::from_second(now).unwrap_or_default()
             ));
         }
@@ -88,6 +108,23 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     }
     // The program ends; giving back a large site takes longer than explaining it.
     std::mem::forget(cluster);
+    outcome
+}
+
+/// The job that stands where a file is expected, and there is no such file.
+pub(super) fn job_in_place_of_a_file(path: &Path) -> Option<JobName> {
+    let name = path.to_str()?.parse().ok()?;
+    (!path.exists()).then_some(name)
+}
+
+/// A job by what sprio printed, where `PrivateData` hides the shares of others.
+fn rows(args: &ExplainArgs, snapshot: &Snapshot, messages: &Messages) -> Result<Outcome, Failure> {
+    let words = snapshot.queued.settings.private_data.join(",");
+    let outcome = printed(args, &snapshot.queued.queue, messages);
+    messages.note(&format!(
+        "PrivateData={words}: Slurm shows you no shares and usage of others, so this is what sprio shows of your \
+         job; a capture by an administrator has the rest: --from DIR"
+    ));
     outcome
 }
 
@@ -113,8 +150,8 @@ fn printed(args: &ExplainArgs, queue: &Queue, messages: &Messages) -> Result<Out
         }
     };
     messages.note(
-        "sprio tells no more than points and factors: the numbers behind them, and what would change the order, are \
-         told of a live site, of a capture, and of a site in TOML",
+        "sprio shows no more than points and factors: the numbers that they are made of, the reason to wait and what would help \
+         need a live site, a capture, or a site in TOML",
     );
     outcome
 }
@@ -148,7 +185,9 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
             say(args, Explanation::Jobs(&compared))
         }
         None => {
-            let mut explained = explain_job(&ranked, cluster, &job.job).map_err(usage)?;
+            let explained = explain_job(&ranked, cluster, &job.job).map_err(usage)?;
+            let waits = waits(&ranked, cluster, job).map_err(usage)?;
+            let mut explained = explained.waiting(waits);
             if job.phase == JobPhase::Running {
                 explained = explained.while_running(job.job.priority);
             }
@@ -174,7 +213,10 @@ fn places(
             say(args, Explanation::Places(&compared))
         }
         None => {
-            let explained = queue.place(job).map_err(usage)?;
+            let mut explained = queue.place(job).map_err(usage)?;
+            let (load, entitlement) = (cluster.load(), cluster.entitlement());
+            let ranked = RankedSite::of(cluster, &load, &entitlement);
+            explained.waits = waits(&ranked, cluster, job).map_err(usage)?;
             drop(searching);
             say(args, Explanation::Place(&explained))
         }
@@ -188,8 +230,7 @@ fn waiting<'a>(job: &'a ClusterJob, messages: &Messages) -> Result<&'a ClusterJo
         JobPhase::Pending => Ok(job),
         JobPhase::Running => {
             messages.note(&format!(
-                "job {id} is {state}: it waits for nothing; these are the terms that it would have \
-                 now"
+                "job {id} is {state}: these are the points that it would have if it still waited"
             ));
             Ok(job)
         }

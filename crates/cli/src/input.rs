@@ -88,12 +88,13 @@ pub(super) fn snapshot(
     file: Option<&Path>,
     messages: &Messages,
 ) -> Result<Option<Snapshot>, Failure> {
-    let (name, answers) = match &live.from {
+    let (name, answers, user) = match &live.from {
         Some(folder) => {
             let (name, stored) = open_short(folder)?;
             let place = |source| stored.path(source);
             let mut snapshot = Snapshot::read_long(&name, &stored.answers, &place)?;
             stored.follow_policy(&mut snapshot.queued.settings.config)?;
+            seen_by(&mut snapshot, stored.manifest.user.as_deref());
             return Ok(Some(snapshot));
         }
         None if file.is_none() && !is_piped() => {
@@ -108,13 +109,25 @@ pub(super) fn snapshot(
                 .notes()
                 .iter()
                 .for_each(|note| messages.note(note));
-            ("the live site".to_owned(), taken.answers)
+            (
+                "the live site".to_owned(),
+                taken.answers,
+                taken.manifest.user,
+            )
         }
         None => return Ok(None),
     };
     let mut snapshot = Snapshot::read(&name, &answers)?;
     follow_own(&mut snapshot.queued.settings.config);
+    seen_by(&mut snapshot, user.as_deref());
     Ok(Some(snapshot))
+}
+
+/// Forgets `PrivateData` where the user who asked sees everything: root.
+fn seen_by(snapshot: &mut Snapshot, user: Option<&str>) {
+    if user == Some("root") {
+        snapshot.queued.settings.private_data.clear();
+    }
 }
 
 /// A capture without its long answers, and its name.
@@ -122,6 +135,13 @@ fn open_short(folder: &Path) -> Result<(String, Stored), InputError> {
     let short = Source::ALL.into_iter().filter(|source| !source.is_long());
     let stored = open_only(folder, &short.collect::<Vec<_>>())?;
     Ok((stored.folder.display().to_string(), stored))
+}
+
+/// The cluster's name in a capture, and when Slurm was asked, seconds since 1970.
+pub(super) fn about_capture(folder: &Path) -> Result<(Option<String>, Option<i64>), InputError> {
+    let stored = open_only(folder, &[])?;
+    let time = i64::try_from(stored.manifest.time).ok();
+    Ok((stored.manifest.cluster, time.filter(|time| *time > 0)))
 }
 
 /// As [`snapshot`], of a capture with the jobs alone that are wanted.

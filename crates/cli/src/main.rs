@@ -21,6 +21,7 @@ mod ledger;
 mod lint;
 mod login;
 mod message;
+mod metrics;
 mod open;
 mod prio;
 mod progress;
@@ -38,7 +39,7 @@ mod wrap;
 use std::io;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 use args::{Cli, Command};
 use fairtree::compat::Compat;
@@ -81,7 +82,8 @@ enum Failure {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = args::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let messages = Messages::new(cli.color, cli.quiet);
     if cli.quiet {
         progress::hide();
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
         Command::Lint(args) => lint::run(args, &messages),
         Command::Doctor(args) => doctor::run(args, &messages),
         Command::Prio(args) => prio::run(args, &messages),
+        Command::Metrics(args) => metrics::run(args, &messages),
         Command::Capture(args) => capture::run(args, &messages),
         Command::Compare(args) => compare::run(args, &messages),
         Command::Chart(args) => chart::run(args, &messages),
@@ -105,6 +108,7 @@ fn main() -> ExitCode {
         Command::Ledger(args) => ledger::run(args, &messages),
         Command::Login(args) => login::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Completions(args) => generate::completions_of(args.shell),
         Command::Generate(args) => generate::run(args),
     };
     for name in input::cut_off() {

@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::PrioArgs;
+use super::explain::job_in_place_of_a_file;
 use super::input::{self, QueueInput};
 use super::message::Messages;
 use super::user::login_names;
@@ -25,6 +26,11 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
         out.flush()?;
         return Ok(Outcome::Done);
     }
+    if let Some(job) = args.file.as_deref().and_then(job_in_place_of_a_file) {
+        return Err(Failure::Usage(format!(
+            "{job}: no such file\nhint: fairtree prio --jobs {job} shows a job's row, fairtree explain {job} why it waits"
+        )));
+    }
     // Wrong options are reported before a long input is read.
     let asked = Asked::new(args)?;
     if let Some(snapshot) = input::snapshot(&args.live, args.file.as_deref(), messages)? {
@@ -32,6 +38,12 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
         // Of a large queue giving back each name takes longer than printing it.
         std::mem::forget(snapshot);
         return outcome;
+    }
+    if let Some(task) = args.jobs.iter().find(|job| job.of_array().is_some()) {
+        return Err(Failure::Usage(format!(
+            "--jobs: {task} is a task of an array, which sprio's output does not have; allowed is its own number, or a \
+             capture or a live site"
+        )));
     }
     let queue = match input::read_queue(args.file.as_deref())? {
         QueueInput::Printed(queue) => queue,
@@ -69,6 +81,8 @@ fn of_snapshot(
     messages: &Messages,
 ) -> Result<Outcome, Failure> {
     let report = from_snapshot(snapshot, asked.compat)?;
+    let tasks = tasks(args, snapshot)?;
+    let asked = &asked.with(tasks);
     if !args.check {
         show(args, asked, std::slice::from_ref(&report), out)?;
         out.flush()?;
@@ -84,6 +98,31 @@ fn of_snapshot(
         false => Outcome::Differences,
     };
     told(written, outcome)
+}
+
+/// The records of the tasks of arrays that `--jobs` names: tasks that wait share the record of their array.
+///
+/// # Errors
+/// A task that no record has.
+fn tasks(args: &PrioArgs, snapshot: &Snapshot) -> Result<Vec<u32>, Failure> {
+    let named = args
+        .jobs
+        .iter()
+        .filter_map(|job| Some((job, job.of_array()?)));
+    named
+        .map(|(job, array)| {
+            let mut rows = snapshot.queued.jobs.iter();
+            let found = rows.find(|row| {
+                let array_of = row.array.as_ref();
+                array_of.is_some_and(|(id, tasks)| *id == array && job.is_among(tasks))
+            });
+            found.map(|row| row.id).ok_or_else(|| {
+                Failure::Usage(format!(
+                    "--jobs: found no task {job} among the jobs that are known"
+                ))
+            })
+        })
+        .collect()
 }
 
 /// The report of a described site.
@@ -105,6 +144,7 @@ fn of_site(args: &PrioArgs, asked: &Asked, site: &Site) -> Result<PrioReport, Fa
 }
 
 /// The options, understood.
+#[derive(Clone)]
 struct Asked {
     select: Select,
     format: Option<LineFormat>,
@@ -112,6 +152,13 @@ struct Asked {
 }
 
 impl Asked {
+    /// The same with further jobs.
+    fn with(&self, jobs: Vec<u32>) -> Asked {
+        let mut asked = self.clone();
+        asked.select.jobs.extend(jobs);
+        asked
+    }
+
     fn new(args: &PrioArgs) -> Result<Asked, Failure> {
         let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
         let format = args.format.as_deref().map(LineFormat::parse).transpose();
@@ -119,7 +166,7 @@ impl Asked {
         Ok(Asked {
             compat: args.compat.as_deref().map(compat_of).transpose()?,
             select: Select {
-                jobs: args.jobs.clone(),
+                jobs: args.jobs.iter().filter_map(|job| job.of_record()).collect(),
                 users: login_names(&args.user),
                 partitions: args.partition.clone(),
                 sort: sort.map_err(|error| usage(&error))?,

@@ -12,6 +12,11 @@ pub(super) fn login_names(given: &[String]) -> Vec<String> {
     given.iter().map(login).collect()
 }
 
+/// The login name of the user who runs the command.
+pub(super) fn login_name() -> Option<String> {
+    name_of(Uid::effective().as_raw())
+}
+
 fn name_of(uid: u32) -> Option<String> {
     let user = User::from_uid(Uid::from_raw(uid));
     user.ok().flatten().map(|user| user.name)

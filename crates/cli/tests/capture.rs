@@ -228,8 +228,19 @@ fn pseudonyms_hide_names_and_change_no_number() {
         );
     }
     assert_eq!(shown[0], shown[1], "the same pseudonyms again");
-    for entry in fs::read_dir(&bundle).expect("a folder") {
-        let capture = entry.expect("an entry").path();
+    let table = folder.join("bundle-pseudonyms.json");
+    let beside = [table.clone()];
+    let within = fs::read_dir(&bundle).expect("a folder");
+    let within: Vec<PathBuf> = within
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    assert!(within.iter().all(|path| path.is_dir()), "{within:?}");
+    assert!(
+        fs::read_to_string(&table)
+            .expect("a table")
+            .contains("physics")
+    );
+    for capture in within.into_iter().chain(beside) {
         if capture.is_file() {
             let mode = fs::metadata(&capture)
                 .expect("metadata")
@@ -246,6 +257,43 @@ fn pseudonyms_hide_names_and_change_no_number() {
             }
         }
     }
+}
+
+#[test]
+fn old_captures_go_and_the_newest_stay() {
+    let folder = folder("keep");
+    let bin = commands(&folder, &[]);
+    let week = folder.join("week");
+    let path = week.to_str().expect("UTF-8");
+    let count = || fs::read_dir(&week).expect("a folder").count();
+    for (keep, left) in [
+        (None, 1),
+        (None, 2),
+        (Some("2"), 2),
+        (Some("30d"), 3),
+        (Some("1"), 1),
+    ] {
+        let mut args = vec!["capture", path];
+        args.extend(keep.into_iter().flat_map(|keep| ["--keep", keep]));
+        let ran = fairtree(&args, Some(&bin), false);
+        assert!(ran.status.success(), "{}", err(&ran));
+        assert_eq!(count(), left, "{keep:?}");
+    }
+    // One of 40 days ago.
+    let only = fs::read_dir(&week).expect("a folder").next();
+    let only = only.expect("a capture").expect("an entry").path();
+    let old = week.join("20200101T000000Z");
+    fs::rename(&only, &old).expect("renamed");
+    let manifest = fs::read_to_string(old.join("manifest.json")).expect("text");
+    let mut manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    manifest["time"] = (manifest["time"].as_u64().expect("a time") - 40 * 86_400).into();
+    fs::write(old.join("manifest.json"), manifest.to_string()).expect("written");
+    let ran = fairtree(&["capture", "--keep", "30d", path], Some(&bin), false);
+    assert!(ran.status.success(), "{}", err(&ran));
+    assert_eq!(count(), 1);
+    assert!(!old.exists());
+    let ran = fairtree(&["capture", "--keep", "0", path], Some(&bin), false);
+    assert_eq!(ran.status.code(), Some(2));
 }
 
 /// FairShare of all rows, in their order.
@@ -437,7 +485,7 @@ fn the_examples_of_the_help_text_work() {
         assert_eq!(ran.status.code(), Some(0), "{line}: {}", err(&ran));
         count += 1;
     }
-    assert_eq!(count, 5);
+    assert_eq!(count, 6);
 }
 
 #[test]

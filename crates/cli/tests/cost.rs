@@ -194,7 +194,7 @@ fn in_sentences() {
         "  gres/gpu           4       4      16\n",
         "Billing 48 x UsageFactor 0.5 x 24.00 hours = 576.0 TRES-hours (2073600 TRES-seconds)\n",
         "  50%                7-00:00:00 ",
-        "The jobs of anna@physics then have as many points for fair share.\n",
+        "The jobs of anna@physics keep their fair-share points.\n",
     ] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
@@ -223,13 +223,12 @@ fn what_cannot_be_billed_is_an_error() {
         ),
         (
             &["--tres", "cpu=1", "-t", "1", "-u", "ft2-alice"],
-            "ft2-alice stands 2 times in the tree",
+            "ft2-alice has 2 associations",
         ),
         (
             &["--tres", "cpu=1", "-t", "1", "-u", "physics"],
             "physics is an account; allowed are users",
         ),
-        (&["--tres", "cpu=1", "-t", "1"], "--user <NAME>"),
         (&["--job", "x"], "--job: found \"x\", allowed is the number"),
         (&["--job", "9"], "found no job 9"),
         (
@@ -255,6 +254,42 @@ fn what_cannot_be_billed_is_an_error() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
         assert!(ran.err.contains(message), "{args:?}: {}", ran.err);
     }
+}
+
+/// At one's own site the job is one's own; a file has nobody who asks.
+#[test]
+fn without_a_user_it_is_ones_own_job() {
+    let asked = ["cost", "--tres", "cpu=1", "-t", "1"];
+    let file = fairtree(&[&asked[..], &["examples/queue.toml"]].concat(), b"");
+    assert_eq!(file.code, 2);
+    assert!(file.err.contains("no user is named"), "{}", file.err);
+    let own = fairtree(&[&asked[..], &["--from", CLUSTER]].concat(), b"");
+    let name = nix_user();
+    // Tests run as root in most places, who has an association there.
+    match name == "root" {
+        true => assert!(
+            own.out.starts_with("A job of root@root for 00:01:00"),
+            "{}",
+            own.err
+        ),
+        false => assert!(
+            own.err.contains(&format!("found no user {name}")),
+            "{}",
+            own.err
+        ),
+    }
+}
+
+/// The login name of the user who runs the tests.
+fn nix_user() -> String {
+    let ran = std::process::Command::new("id")
+        .arg("-un")
+        .output()
+        .expect("id");
+    String::from_utf8(ran.stdout)
+        .expect("UTF-8")
+        .trim()
+        .to_owned()
 }
 
 /// What an hour of 8 CPUs costs bob, who used 1000, under a policy.

@@ -32,7 +32,7 @@ users.alice = { shares = 0 }
 fn a_site_in_sentences() {
     let text = stdout(&run(&["alice@physics", "--versus", "bob"], SITE));
     assert!(
-        text.starts_with("alice@physics (fair-share factor 0.250000, rank 1 of 4) is behind bob@"),
+        text.starts_with("alice@physics (fair-share factor 0.250000, place 4 of 4) is behind bob@"),
         "{text}"
     );
     assert!(text.contains("had used 4501 TRES-seconds (1.3 TRES-hours) less than 8000"));
@@ -86,7 +86,7 @@ fn a_listing_that_lacks_rows() {
 #[test]
 fn names_that_do_not_fit() {
     for (who, message) in [
-        ("alice", "alice stands 2 times in the tree; name one: "),
+        ("alice", "alice has 2 associations; name one: "),
         (
             "carol",
             "found no user carol; allowed is USER, USER@ACCOUNT",
@@ -121,14 +121,25 @@ fn without_another_whoever_comes_right_before() {
 fn a_job_of_a_capture() {
     let text = stdout(&run(&["305", "--from", CLUSTER], ""));
     let first = "job 305 of ft2-alice@physics (partition main, QOS normal) has priority 77905.\n";
-    assert!(text.starts_with(first), "{text}");
-    assert!(text.contains("ft2-alice@physics: rank 6 of 8\n"), "{text}");
+    assert!(text.contains(first), "{text}");
+    let waits = "Waits for: Priority (jobs with a higher priority start first). Place 8 of 17 in main. \
+                 Place 3 of 6 in debug.\nAhead of it: 7 of physics.\n\n";
+    assert!(text.starts_with(waits), "{text}");
+    assert!(text.contains("ft2-alice@physics: place 3 of 8\n"), "{text}");
     assert!(
         text.contains("  partition debug: priority 82405 ("),
         "{text}"
     );
     let held = stdout(&run(&["310", "--from", CLUSTER], ""));
+    assert!(
+        held.starts_with("Waits for: JobHeldUser (its user holds it).\n"),
+        "{held}"
+    );
     assert!(held.contains(" is held: its priority is 0"), "{held}");
+    assert!(
+        held.contains("  - its release: scontrol release 310\n"),
+        "{held}"
+    );
     let by_hand = stdout(&run(&["322", "--from", CLUSTER], ""));
     assert!(
         by_hand.contains(" has priority 4242, set by an administrator;"),
@@ -136,12 +147,190 @@ fn a_job_of_a_capture() {
     );
     let runs = run(&["306", "--from", CLUSTER], "");
     assert!(
-        runs.err
-            .contains("job 306 is RUNNING: it waits for nothing"),
+        runs.err.contains(
+            "job 306 is RUNNING: these are the points that it would have if it still waited"
+        ),
         "{}",
         runs.err
     );
     assert!(stdout(&runs).contains(" runs, with the priority 75887 that it had;"));
+}
+
+/// Each reason of squeue(1) with the numbers that the capture has: three jobs of erin run with 5 CPUs each,
+/// of which two are of imaging.
+#[test]
+fn reasons_with_their_numbers() {
+    let running = |account: &str| {
+        let jobs = std::fs::read_to_string(checkout().join(CLUSTER).join("jobs.txt"));
+        let jobs = jobs.expect("a capture");
+        let is = |line: &&str| line.contains("JobState=RUNNING") && line.contains(account);
+        let cpus = |line: &str| -> u64 {
+            let after = line.split(" NumCPUs=").nth(1).expect("CPUs");
+            after
+                .split(' ')
+                .next()
+                .expect("a word")
+                .parse()
+                .expect("a number")
+        };
+        let found: Vec<u64> = jobs.lines().filter(is).map(cpus).collect();
+        (found.len(), found.iter().sum::<u64>())
+    };
+    let (jobs, cpus) = running("Account=genomics ");
+    assert!(jobs > 0, "the capture has running jobs of genomics");
+    let limits = "Cluster|Account|User|Partition|Share|Priority|ParentName|GrpJobs|GrpTRES";
+    let reason = "Account=genomics QOS=normal JobState=PENDING Reason=Priority Dependency=(null)";
+    for (word, begins) in [
+        (
+            "Dependency Dependency=afterok:306(unfulfilled)",
+            "Waits for: Dependency (job 306, RUNNING, which must end without an error). Place 12 of 17 in main.\n".to_owned(),
+        ),
+        (
+            "DependencyNeverSatisfied Dependency=afterok:306(failed)",
+            "Waits for: Dependency (job 306, RUNNING, which must end without an error): this can no longer \
+             happen, so it never starts. Place 12".to_owned(),
+        ),
+        (
+            "AssocGrpCpuLimit Dependency=(null)",
+            format!(
+                "Waits for: AssocGrpCpuLimit (GrpTRES of cpu of genomics allows {}, {cpus} in use, this job \
+                 asks for 2). Place 12", cpus
+            ),
+        ),
+        (
+            "AssocGrpJobsLimit Dependency=(null)",
+            format!("Waits for: AssocGrpJobsLimit (GrpJobs of genomics allows {}, {} in use). Place 12",
+                many(jobs), many(jobs)),
+        ),
+        (
+            "Licenses Dependency=(null)",
+            "Waits for: Licenses (the licences that it asks for are in use). Place 12".to_owned(),
+        ),
+    ] {
+        let capture = edited_capture(
+            "explain-reasons",
+            &[
+                ("jobs.txt", reason, &reason.replace("Priority Dependency=(null)", word)),
+                ("assocs.txt", "Cluster|Account|User|Partition|Share|Priority|ParentName", limits),
+            ],
+        );
+        let path = std::path::Path::new(&capture).join("assocs.txt");
+        let text = std::fs::read_to_string(&path).expect("the edited capture");
+        let rows: Vec<String> = text.lines().enumerate().map(|(at, line)| match at {
+            0 => line.to_owned(),
+            _ if line.contains("|genomics|||") => format!("{line}|{jobs}|cpu={cpus}"),
+            _ => format!("{line}||"),
+        }).collect();
+        std::fs::write(&path, rows.join("\n") + "\n").expect("written");
+        let text = stdout(&run(&["309", "--from", &capture], ""));
+        assert!(text.starts_with(&begins), "{begins}\n{text}");
+    }
+}
+
+fn many(jobs: usize) -> String {
+    match jobs {
+        1 => "1 job".to_owned(),
+        jobs => format!("{jobs} jobs"),
+    }
+}
+
+/// Partition main has 4 nodes and 16 CPUs.
+#[test]
+fn what_never_starts() {
+    let capture = edited_capture(
+        "explain-never",
+        &[(
+            "jobs.txt",
+            "Account=genomics QOS=normal JobState=PENDING Reason=Priority",
+            "Account=genomics QOS=normal JobState=PENDING Reason=PartitionConfig",
+        )],
+    );
+    let path = std::path::Path::new(&capture).join("jobs.txt");
+    let text = std::fs::read_to_string(&path).expect("the edited capture");
+    let edit = |line: &str| match line.starts_with("JobId=309 ") {
+        true => line
+            .replace("node=2", "node=9")
+            .replace("NumNodes=2", "NumNodes=9"),
+        false => line.to_owned(),
+    };
+    let lines: Vec<String> = text.lines().map(edit).collect();
+    std::fs::write(&path, lines.join("\n") + "\n").expect("written");
+    let text = stdout(&run(&["309", "--from", &capture], ""));
+    let begins = "Waits for: nothing, it never starts as it was submitted: it asks for 9 nodes, and \
+                  partition main has 4.";
+    assert!(text.starts_with(begins), "{text}");
+    assert!(
+        text.contains("  - at most 4 nodes, which partition main has"),
+        "{text}"
+    );
+}
+
+/// A capture that frank made under `PrivateData`.
+fn private(name: &str, words: &str) -> String {
+    edited_capture(
+        name,
+        &[
+            (
+                "config.txt",
+                "PrivateData             = none",
+                &format!("PrivateData             = {words}"),
+            ),
+            (
+                "manifest.json",
+                "\"time\"",
+                "\"user\": \"ft2-frank\",\n  \"time\"",
+            ),
+        ],
+    )
+}
+
+#[test]
+fn private_data_is_said() {
+    let jobs = private("explain-private-jobs", "jobs");
+    let text = stdout(&run(&["309", "--from", &jobs], ""));
+    assert!(
+        text.contains(" Place 12 of 17 in main of those that you may see (PrivateData=jobs).\n"),
+        "{text}"
+    );
+    // sshare shows frank's row alone.
+    let usage = private("explain-private-usage", "jobs,usage");
+    let path = std::path::Path::new(&usage).join("sshare.txt");
+    let shares = std::fs::read_to_string(&path).expect("the edited capture");
+    let own = shares
+        .lines()
+        .enumerate()
+        .filter(|(at, line)| *at == 0 || line.contains("frank"));
+    let own: Vec<&str> = own.map(|(_, line)| line).collect();
+    std::fs::write(&path, own.join("\n") + "\n").expect("written");
+    let ran = run(&["309", "--from", &usage], "");
+    let text = stdout(&ran);
+    assert!(text.contains("job 309 of ft2-frank"), "{text}");
+    assert!(
+        ran.err
+            .contains("PrivateData=jobs,usage: Slurm shows you no shares and usage of others"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn short_mistakes_have_a_way_out() {
+    for (args, says) in [
+        (&["302", "303"][..], "fairtree explain 302 --versus 303"),
+        (&["ft2-alise", "--from", CLUSTER], "did you mean ft2-alice?"),
+        (&["99999", "--from", CLUSTER], "sacct -j shows it"),
+    ] {
+        let ran = run(args, "");
+        assert_eq!(ran.code, 2, "{args:?}");
+        assert!(ran.err.contains(says), "{args:?}: {}", ran.err);
+    }
+    let prio = fairtree(&["prio", "302"], b"");
+    assert!(
+        prio.err
+            .contains("fairtree prio --jobs 302 shows a job's row"),
+        "{}",
+        prio.err
+    );
 }
 
 /// By hand: alice has 1 share and 1016, bob 2 and 654. 1/(1016 - 689) = 2/654 ties, and a tie
@@ -155,9 +344,9 @@ fn two_jobs_of_a_capture() {
     for line in [
         "What decides: fairshare.\n",
         "  - a nice value of -10783, not 0 (users may only raise it)\n",
-        "  - ft2-alice@physics had used 689 TRES-seconds (0.2 TRES-hours) less than 1016\n",
+        "  - ft2-alice@physics had used 689 TRES-seconds (11.5 TRES-minutes) less than 1016\n",
         "  - ft2-alice@physics had 4 raw shares, not 1\n",
-        "  - never decay alone: it takes the same part of all usage\n",
+        "  - decay alone does not help: it shrinks everyone's usage alike\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
@@ -179,7 +368,7 @@ fn what_runs_now_counts_for_users_of_a_capture() {
         "",
     ));
     assert!(
-        text.contains("  - not the jobs that run now, if they went on for 87660 hours\n"),
+        text.contains("  - the running jobs alone do not change it, even in 87660 hours\n"),
         "{text}"
     );
 }
@@ -211,7 +400,7 @@ fn tasks_of_an_array_and_several_qos() {
         &["299_6", "--compat", "slurm:24.11.5", "--from", &capture],
         "",
     ));
-    assert!(task.starts_with("job 309 of ft2-frank@genomics (partition main, QOS urgent) has"));
+    assert!(task.contains("job 309 of ft2-frank@genomics (partition main, QOS urgent) has"));
     assert!(
         task.contains("\n  partition main, QOS urgent: priority 36249 ("),
         "{task}"
@@ -263,7 +452,7 @@ fn jobs_that_do_not_fit() {
     );
 }
 
-/// Jobs that a site in TOML describes. By hand: 12 of 168 hours waited, rank 1 of 3, half of a tenth
+/// Jobs that a site in TOML describes. By hand: 12 of 168 hours waited, place 3 of 3, half of a tenth
 /// of the nodes and a tenth of the CPUs, priority 10 of 20 and 10 of 100.
 #[test]
 fn jobs_of_a_described_site() {
@@ -271,7 +460,7 @@ fn jobs_of_a_described_site() {
     for line in [
         "job 101 of anna@physics (partition main, QOS normal) has priority 4154.",
         "age              0.0714286 x       1000 =          71.43  waited 12:00:00 of",
-        "fairshare        0.3333333 x      10000 =        3333.33  anna@physics: rank 1 of 3",
+        "fairshare        0.3333333 x      10000 =        3333.33  anna@physics: place 3 of 3",
         "job_size         0.1000000 x        500 =             50  1 of 10 nodes, 64 of 640 CPUs",
         "partition        0.5000000 x       1000 =            500",
         "qos              0.1000000 x       2000 =            200",

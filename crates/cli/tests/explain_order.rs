@@ -92,7 +92,9 @@ fn the_lower_ratio_comes_first() {
     assert!(place.contains(words), "{place}");
     let held = of(&["3"]);
     assert!(
-        held.out.starts_with("job 3 of bob@b is held"),
+        held.out
+            .starts_with("Waits for: its release (it is held).\n")
+            && held.out.contains("\njob 3 of bob@b is held"),
         "{}",
         held.out
     );

@@ -191,7 +191,7 @@ fn explanations_name_the_level_and_both_ratios() {
     assert_eq!(ran_one.code, 0, "{}", ran_one.err);
     let text = ran_one.out.replace('\n', " ");
     for words in [
-        "Their ways part below root:",
+        "They differ first below root:",
         "Who used least of what it is entitled to comes first: a used ",
         "a ratio of 0.500000, b used",
         "a ratio of 2.500000.",

@@ -40,6 +40,39 @@ fn close(value: &Value, expected: f64) {
 
 // genomics (1 share, 2310) hangs below science (2701) with biology (1) and physics (2): physics is
 // due 2 of 4 and used 1670 of 5011. medicine keeps 2600 of 7612, and 40 of 101 shares.
+/// Job 322 has a priority of an administrator: a nice value moves nothing, and it is shown nevertheless. 305 is
+/// among those that move less far than others.
+#[test]
+fn what_was_named_is_shown() {
+    for (option, job) in [("--nice", "322=1"), ("--nice", "305=10")] {
+        let (id, _) = job.split_once('=').expect("a job");
+        let ran = fairtree(
+            &[
+                "what-if",
+                option,
+                job,
+                "--shares",
+                "physics=1",
+                "--top",
+                "1",
+                "--from",
+                CLUSTER,
+            ],
+            b"",
+        );
+        let rows = ran
+            .out
+            .lines()
+            .filter(|line| line.split_whitespace().next() == Some(id));
+        assert!(rows.count() >= 1, "{job}: {}", ran.out);
+        let shown = ran
+            .out
+            .lines()
+            .any(|line| line.split_whitespace().next() == Some("physics"));
+        assert!(shown, "{}", ran.out);
+    }
+}
+
 #[test]
 fn an_account_moves() {
     let json = json(&["--parent", "genomics=science"]);
@@ -339,7 +372,7 @@ fn what_cannot_be_changed_is_an_error() {
         ),
         (
             &["--shares", "ft2-alice=1"],
-            "ft2-alice stands 2 times in the tree; name one:",
+            "ft2-alice has 2 associations; name one:",
         ),
         (
             &["--charge", "physics=1h"],
@@ -375,7 +408,10 @@ fn what_cannot_be_changed_is_an_error() {
             &["--nice", "x=1"],
             "--nice: found \"x\", allowed is the number of a job",
         ),
-        (&["--hold", "306"], "job 306 is held: it does not wait"),
+        (
+            &["--hold", "306"],
+            "job 306 is held: it is running; only a waiting job can change that",
+        ),
         (&["--hold", "9"], "found no job 9"),
         (
             &["--after", "INFINITE"],

@@ -34,6 +34,7 @@ pub mod forecast;
 mod json;
 pub mod ledger;
 pub mod lint;
+pub mod metrics;
 pub mod page;
 mod page_policy;
 pub mod prio;

@@ -96,7 +96,7 @@ job 11 of v (partition batch, QOS normal) has priority 5921.
 
   age              0.1010000 x       1000 =            101  waited 00:01:41 of PriorityMaxAge 00:16:40
   assoc            0.5000000 x       1000 =            500  priority 20 of at most 40
-  fairshare        0.7500000 x        600 =            450  v: rank 3 of 4
+  fairshare        0.7500000 x        600 =            450  v: place 2 of 4
   job_size         0.1250000 x       3200 =            400  0 of 10 nodes, 40 of 160 CPUs
   partition        1.0000000 x       2000 =           2000  priority 200 of at most 200
   qos              0.5000000 x       4000 =           2000  priority 20 of at most 40
@@ -186,8 +186,7 @@ fn without_weights_and_rows() {
     assert_eq!(term(&bare, "qos").formula, Formula::Absent);
     let text = Explanation::Job(&bare).to_string();
     assert!(text.contains("does not age: not eligible yet"), "{text}");
-    let silent =
-        "Without a weight, so without a say: assoc, fairshare, job_size, partition and qos.";
+    let silent = "Not counted (weight 0): assoc, fairshare, job_size, partition and qos.";
     assert!(text.contains(silent), "{text}");
 }
 

@@ -105,18 +105,19 @@ job 11 (priority 5950) is behind job 12 (priority 8050) by 2100.
   priority                     5950             8050          -2100
 What decides: qos.
 
-w (fair-share factor 0.500000, rank 2 of 4) is behind v (fair-share factor 0.750000, rank 3 of 4).
-Their ways part below root:
-  v: 1 of 4 shares, due 25.00%, used 20.00% or 200 TRES-seconds (0.1 TRES-hours): level fairshare 1.250000
-  w: 1 of 4 shares, due 25.00%, used 30.00% or 300 TRES-seconds (0.1 TRES-hours): level fairshare 0.833333
+w (fair-share factor 0.500000, place 3 of 4) is behind v (fair-share factor 0.750000, place 2 of 4).
+They differ first below root:
+  v: 1 of 4 shares, due 25.00%, used 20.00% or 200 TRES-seconds (3.3 TRES-minutes): level fairshare 1.250000
+  w: 1 of 4 shares, due 25.00%, used 30.00% or 300 TRES-seconds (5.0 TRES-minutes): level fairshare 0.833333
 The higher level fairshare (due over used) comes first: v.
 
 What would put job 11 ahead, all else as it is:
-  - not waiting: in the 00:15:00 until its age is at its maximum it does not catch up
+  - waiting does not help: at full age, in 00:15:00, it is still behind
+  - decay alone does not help: it shrinks everyone's usage alike
+What only others can do, or is past (shares, use, a lower nice value):
   - a nice value of -2101, not 0 (users may only raise it)
-  - not less use by v, even without any of its 200 TRES-seconds (0.1 TRES-hours)
+  - not less use by v, even without any of its 200 TRES-seconds (3.3 TRES-minutes)
   - not more shares for v, however many
-  - never decay alone: it takes the same part of all usage
 ";
     assert_eq!(Explanation::Jobs(&compared).to_string(), expected);
 }
@@ -221,7 +222,7 @@ fn fair_share_changes_the_order() {
     assert_eq!(users.ahead, Some(Side::Second));
     assert!(users.remedies.is_empty());
     let text = Explanation::Jobs(&compared).to_string();
-    assert!(text.contains("Their ways part below root:"), "{text}");
+    assert!(text.contains("They differ first below root:"), "{text}");
     // 11 of x: 1000 + 800 of age; 12 of v: 3000. Passing w gives 2800, not enough; with the 200 of
     // v x shares its rank: 3800 against 3000.
     let compared = stage.jobs(&aged(&stage, 11, "x", 800), &aged(&stage, 12, "v", 0));

@@ -435,10 +435,10 @@ fn in_sentences() {
     let stage = stage(TWO_ACCOUNTS);
     let text = Explanation::Users(&stage.users("alice", "bob")).to_string();
     let expected = "\
-alice (fair-share factor 0.333333, rank 1 of 3) is behind bob (fair-share factor 1.000000, rank 3 of 3).
-Their ways part below root:
+alice (fair-share factor 0.333333, place 3 of 3) is behind bob (fair-share factor 1.000000, place 1 of 3).
+They differ first below root:
   physics: 60 of 100 shares, due 60.00%, used 75.00% or 9000 TRES-seconds (2.5 TRES-hours): level fairshare 0.800000
-  chemistry: 40 of 100 shares, due 40.00%, used 25.00% or 3000 TRES-seconds (0.8 TRES-hours): level fairshare 1.600000
+  chemistry: 40 of 100 shares, due 40.00%, used 25.00% or 3000 TRES-seconds (50.0 TRES-minutes): level fairshare 1.600000
 The higher level fairshare (due over used) comes first, with all its users: chemistry.
 
 The way to alice:
@@ -448,14 +448,15 @@ The way to alice:
 
 The way to bob:
   root: used 12000 TRES-seconds (3.3 TRES-hours) in all
-  chemistry: 40 of 100 shares, due 40.00%, used 25.00% or 3000 TRES-seconds (0.8 TRES-hours): level fairshare 1.600000
-  bob: 1 of 1 shares, due 100.00%, used 100.00% or 3000 TRES-seconds (0.8 TRES-hours): level fairshare 1.000000
+  chemistry: 40 of 100 shares, due 40.00%, used 25.00% or 3000 TRES-seconds (50.0 TRES-minutes): level fairshare 1.600000
+  bob: 1 of 1 shares, due 100.00%, used 100.00% or 3000 TRES-seconds (50.0 TRES-minutes): level fairshare 1.000000
 
 What would put alice ahead, all else as it is:
+  - decay alone does not help: it shrinks everyone's usage alike
+What only others can do, or is past (shares, use, a lower nice value):
   - alice had used 4501 TRES-seconds (1.3 TRES-hours) less than 8000
   - physics, each of its users in proportion, had used 4501 TRES-seconds (1.3 TRES-hours) less than 9000
   - physics had 121 raw shares, not 60
-  - never decay alone: it takes the same part of all usage
 ";
     assert_eq!(text, expected);
 }

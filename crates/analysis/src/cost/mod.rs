@@ -122,7 +122,7 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
     let factor = |of: &Cluster| of.fairshare[request.assoc.get()].fs_factor.unwrap_or(0.0);
     let weight = f64::from(cluster.config.priority_weight_fairshare);
     if cluster.jobs.is_some() {
-        let others = "running jobs go on up to their time limits, and no other job starts";
+        let others = "running jobs continue up to their time limits, and no other job starts";
         assumptions.push(others.to_owned());
     }
     let usage_model = cluster.usage_models()[request.assoc.get()];
@@ -181,6 +181,7 @@ fn job(cluster: &Cluster, request: &Request, bill: &Bill) -> ClusterJob {
         submit_time: 0,
         array: None,
         run: Some(Box::new(run)),
+        wait: None,
     }
 }
 

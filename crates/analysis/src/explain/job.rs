@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::entry::{Entry, is_direct, pricer};
+use super::wait::Waits;
 use super::{ExplainError, Formula, RankedSite, Term, TermName, formula};
 use fairtree::priority::{Factor, Factors, Job, Priced, Pricer, Term as EngineTerm, Variant};
 use fairtree_model::cluster::Names;
@@ -99,9 +100,17 @@ pub struct JobExplanation {
     pub priority: u32,
     /// The job's other entries in the queue; empty without lists of partitions or QOS.
     pub variants: Vec<VariantExplanation>,
+    /// Why it waits, and what would help; `None`: it does not wait, or the input has no queue.
+    pub waits: Option<Waits>,
 }
 
 impl JobExplanation {
+    /// The same with the reason to wait.
+    #[must_use]
+    pub fn waiting(self, waits: Option<Waits>) -> JobExplanation {
+        JobExplanation { waits, ..self }
+    }
+
     /// The same of a job that runs already, and whose priority stays what it is.
     #[must_use]
     pub fn while_running(self, priority: u32) -> JobExplanation {
@@ -171,6 +180,7 @@ pub(super) fn explain(
             .variants(job)
             .map(|variant| explain_variant(names, pricer, job, variant))
             .collect(),
+        waits: None,
     }
 }
 

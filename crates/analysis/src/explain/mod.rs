@@ -1,6 +1,6 @@
 //! Why a job has its priority, why one job or user comes before another, and what would change it.
 //!
-//! Three questions, each a function from a [`RankedSite`] (the engine's own rows and results) to a model
+//! Questions, each a function from a [`RankedSite`] (the engine's own rows and results) to a model
 //! of plain numbers and names, which `fairtree-render` writes as sentences and as JSON:
 //!
 //! | question | function | model |
@@ -8,6 +8,7 @@
 //! | why this priority | [`explain_job`] | [`JobExplanation`] |
 //! | why is this job behind that one | [`compare_jobs`] | [`JobsCompared`] |
 //! | why is this user behind that one | [`compare_users`] | [`UsersCompared`] |
+//! | why does this job wait | [`wait::waits`] | [`wait::Waits`] |
 //!
 //! Where a policy orders jobs otherwise than by their sums, [`mod@line`] answers the first two.
 //!
@@ -73,6 +74,7 @@ mod tally;
 mod term;
 mod trial_site;
 mod users;
+pub mod wait;
 
 pub use formula::{Formula, SizeMode};
 pub use job::{Bound, Explained, JobExplanation, VariantExplanation, explain_job};

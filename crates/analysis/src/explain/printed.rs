@@ -161,6 +161,7 @@ fn explain(rows: &[Place<'_>], (report, row): &Place<'_>) -> JobExplanation {
         sum,
         computed: priority,
         priority,
+        waits: None,
         variants: match rows.len() {
             1 => Vec::new(),
             _ => rows.iter().map(|(_, row)| variant(row)).collect(),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::what_if::QueueError;
 use fairtree::config::Config;
 use fairtree::fairshare::{AssocFairshare, Entitlement};
 use fairtree::order::OrderError;
@@ -132,6 +133,15 @@ impl Side {
         match self {
             Side::First => 0,
             Side::Second => 1,
+        }
+    }
+}
+
+impl From<QueueError> for ExplainError {
+    fn from(error: QueueError) -> ExplainError {
+        match error {
+            QueueError::Priority(error) => ExplainError::Priority(error),
+            QueueError::Order(error) => ExplainError::Order(error),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The owners of the use in a log among the associations of a site.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::{History, Owner};
 use fairtree::config::Config;
@@ -41,6 +42,8 @@ pub fn own_site(file: &str, config: &Config, history: &History) -> Result<Placed
         parent: (user.is_none() && account != ROOT).then(|| ROOT.to_owned()),
         shares: Shares::Raw(1),
         priority: 0,
+        qos: Arc::default(),
+        limits: None,
     };
     let owners = history.owners();
     let named = |owner: &&Owner| {

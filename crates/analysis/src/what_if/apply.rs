@@ -268,7 +268,10 @@ fn job(
         return Ok(());
     }
     if phase != JobPhase::Pending {
-        return Err(refused("it does not wait"));
+        let state = cluster.jobs()[at].state.to_ascii_lowercase();
+        return Err(refused(&format!(
+            "it is {state}; only a waiting job can change that"
+        )));
     }
     let found = match change {
         JobChange::Qos(names) => {

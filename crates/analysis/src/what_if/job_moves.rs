@@ -7,8 +7,8 @@ use std::thread;
 use serde::{Serialize, Serializer};
 
 use super::moves::{JobMove, Move};
-use super::standing::{Entry, queue};
-use fairtree::priority::{Index, PriorityError};
+use super::standing::{Entry, QueueError, queue};
+use fairtree::priority::Index;
 use fairtree_model::cluster::{Cluster, ClusterJob};
 
 /// The queue before and after, in the order of job numbers. Of a large queue all moves at a time
@@ -30,7 +30,7 @@ struct Side {
 }
 
 impl Side {
-    fn of(cluster: &Cluster) -> Result<Side, PriorityError> {
+    fn of(cluster: &Cluster) -> Result<Side, QueueError> {
         Ok(Side {
             entries: queue(cluster)?,
             jobs: cluster.jobs.clone().unwrap_or_default(),
@@ -61,7 +61,7 @@ impl JobMoves {
     ///
     /// # Errors
     /// Settings and jobs that cannot be priced.
-    pub(super) fn new(before: &Cluster, after: &Cluster) -> Result<JobMoves, PriorityError> {
+    pub(super) fn new(before: &Cluster, after: &Cluster) -> Result<JobMoves, QueueError> {
         let partitions = before.partitions.iter();
         let qos = before.qos.iter();
         let [before, after] = thread::scope(|scope| {

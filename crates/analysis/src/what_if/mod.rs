@@ -19,10 +19,9 @@ pub(crate) mod standing;
 pub use apply::ChangeError;
 pub use change::{JobChange, SiteChange};
 pub use job_moves::JobMoves;
-pub use moves::{AssocMove, JobMove, Move, WhatIf};
-pub use standing::{JobStanding, Points, Standing};
+pub use moves::{AssocMove, JobMove, Move, Named, WhatIf};
+pub use standing::{JobStanding, Points, QueueError, Standing};
 
-use fairtree::priority::PriorityError;
 use fairtree_model::cluster::Cluster;
 
 /// Why there is no answer.
@@ -32,16 +31,16 @@ pub enum WhatIfError {
     /// A change cannot be made.
     #[error(transparent)]
     SiteChange(#[from] ChangeError),
-    /// The site cannot be priced.
+    /// The queue cannot be put in order.
     #[error(transparent)]
-    Priority(#[from] PriorityError),
+    Queue(#[from] QueueError),
 }
 
 /// Compares a cluster with itself after `changes`.
 ///
 /// # Errors
-/// [`WhatIfError::SiteChange`] for the first change that cannot be made, [`WhatIfError::Priority`] for
-/// settings and jobs that cannot be priced.
+/// [`WhatIfError::SiteChange`] for the first change that cannot be made, [`WhatIfError::Queue`] for
+/// settings and jobs that cannot be priced or ordered.
 pub fn compare(before: &Cluster, changes: Vec<SiteChange>) -> Result<WhatIf, WhatIfError> {
     compare_with(before, changes).map(|(what_if, _)| what_if)
 }

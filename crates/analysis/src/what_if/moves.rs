@@ -1,12 +1,13 @@
 //! Who moves: everything before and after, side by side.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
 use super::job_moves::JobMoves;
 use super::standing::{JobStanding, Standing, associations};
 use super::{SiteChange, WhatIfError};
+use crate::explain::line::OrderWord;
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{AssocName, Cluster};
 
@@ -128,6 +129,54 @@ pub struct WhatIf {
     pub jobs: Option<JobMoves>,
     /// The assumptions of the answer, one sentence each.
     pub assumptions: Vec<String>,
+    /// Jobs, and names of accounts and users, that the changes are about.
+    #[serde(skip)]
+    pub named: Named,
+}
+
+/// The subjects of changes: reports show them even if they do not move.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Named {
+    /// Numbers of jobs.
+    pub jobs: HashSet<u32>,
+    /// Names of accounts and users in reports.
+    pub assocs: HashSet<String>,
+}
+
+impl Named {
+    fn of(before: &Cluster, after: &Cluster, changes: &[SiteChange]) -> Named {
+        let mut named = Named::default();
+        for change in changes {
+            for cluster in [before, after] {
+                let who = match change {
+                    SiteChange::AddUser { user, account, .. } => Some(format!("{user}@{account}")),
+                    SiteChange::AddAccount { account, .. } | SiteChange::Parent { account, .. } => {
+                        Some(account.clone())
+                    }
+                    SiteChange::Remove(who)
+                    | SiteChange::Shares(who, _)
+                    | SiteChange::AssocPriority(who, _)
+                    | SiteChange::Charge(who, _)
+                    | SiteChange::ResetUsage(who) => Some(who.clone()),
+                    SiteChange::Job(job, _) => {
+                        let found = cluster.find_job(*job).ok();
+                        named.jobs.extend(found.map(|at| cluster.jobs()[at].job.id));
+                        None
+                    }
+                    SiteChange::Settings(..)
+                    | SiteChange::PartitionFactor(..)
+                    | SiteChange::QosPriority(..)
+                    | SiteChange::UsageFactor(..)
+                    | SiteChange::After(_) => None,
+                };
+                let found = who.and_then(|who| cluster.find_any(&who).ok());
+                named
+                    .assocs
+                    .extend(found.map(|at| cluster.name(at).to_string()));
+            }
+        }
+        named
+    }
 }
 
 /// Puts both sides together.
@@ -150,6 +199,7 @@ pub(super) fn moves(
     };
     Ok(WhatIf {
         source: before.source.clone(),
+        named: Named::of(before, after, &changes),
         assumptions: assumptions(before, &changes),
         changes: changes.iter().map(ToString::to_string).collect(),
         now: before.now.zip(after.now).map(|(a, b)| [a, b]),
@@ -226,7 +276,8 @@ fn assumptions(before: &Cluster, changes: &[SiteChange]) -> Vec<String> {
         .iter()
         .any(|change| matches!(change, SiteChange::After(_)))
     {
-        let runs = "running jobs go on up to their time limits, and no job starts or is submitted";
+        let runs = "while the time passes no job starts and none is submitted: running jobs continue up to their \
+                    time limits, so the queue is the one that waits now";
         said.push(match before.jobs {
             Some(_) => runs.to_owned(),
             None => "nothing runs while time passes".to_owned(),
@@ -237,11 +288,23 @@ fn assumptions(before: &Cluster, changes: &[SiteChange]) -> Vec<String> {
         }
     }
     if before.jobs.is_some() {
-        said.push(
-            "places are by priority within a partition; PriorityTier, reservations, limits and \
-             backfill are outside of priorities"
+        said.push(match OrderWord::of(before.config.order()) {
+            None => "places are by priority within a partition; PriorityTier, reservations, limits and \
+                     backfill are outside of priorities"
                 .to_owned(),
-        );
+            Some(order) => format!(
+                "places are those of order={} over the whole site; PriorityTier, reservations, limits and \
+                 backfill are outside of it",
+                order.word()
+            ),
+        });
+        if before.private_data.iter().any(|word| word == "jobs") {
+            said.push(
+                "PrivateData=jobs hides jobs of others: places are among the jobs that you may see, and are no \
+                 places in the queue"
+                    .to_owned(),
+            );
+        }
     }
     said
 }

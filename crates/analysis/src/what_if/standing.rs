@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use crate::explain::line::OrderedQueue;
 use fairtree::engine::Claim;
+use fairtree::order::OrderError;
 use fairtree::priority::{Factor, Index, Job, Priced, Pricer, PriorityError, Term};
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
@@ -57,10 +59,10 @@ impl Standing {
 /// A job in one of its partitions and QOS, at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobStanding {
-    /// Among the jobs of its partition that are not held, by priority, then by number: 1 is the
-    /// first; `None`: held.
+    /// Among the jobs of its partition that are not held, by priority, then by number, or under `order=`
+    /// among all of the site: 1 is the first; `None`: it has none.
     pub place: Option<u64>,
-    /// How many are not held there.
+    /// How many places there are.
     pub of: u64,
     /// Priority; 0: held.
     pub priority: u32,
@@ -172,11 +174,24 @@ pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<Standing>> {
     (0..cluster.tree.len()).map(standing).collect()
 }
 
+/// Why a queue has no places.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum QueueError {
+    /// Settings and jobs that cannot be priced.
+    #[error(transparent)]
+    Priority(#[from] PriorityError),
+    /// Jobs that have no order.
+    #[error(transparent)]
+    Order(#[from] OrderError),
+}
+
 /// The queue: an entry for each way to run each job that waits.
 ///
+/// Places are by priority within a partition; under `order=` they are those of the whole site's order.
+///
 /// # Errors
-/// Settings and jobs that cannot be priced.
-pub(crate) fn queue(cluster: &Cluster) -> Result<Vec<Entry>, PriorityError> {
+/// [`QueueError`].
+pub(crate) fn queue(cluster: &Cluster) -> Result<Vec<Entry>, QueueError> {
     let pricer = Pricer::new(&cluster.config, &cluster.tables, cluster.now.unwrap_or(0))?;
     let mut entries: Vec<Entry> = Vec::new();
     for (job, at) in cluster.jobs().iter().zip(0..) {
@@ -184,6 +199,15 @@ pub(crate) fn queue(cluster: &Cluster) -> Result<Vec<Entry>, PriorityError> {
             cluster.tables.check_job(&job.job)?;
             ways(&pricer, at, job, &mut entries);
         }
+    }
+    if let Some(ordered) = OrderedQueue::of(cluster)? {
+        let of = ordered.waiting() as u64;
+        let places = ordered.places();
+        for entry in &mut entries {
+            let standing = &mut entry.standing;
+            (standing.place, standing.of) = (places.get(&entry.key.id).copied(), of);
+        }
+        return Ok(entries);
     }
     let mut by_partition: HashMap<Option<Index>, Vec<u32>> = HashMap::new();
     for (entry, at) in entries.iter().zip(0..) {

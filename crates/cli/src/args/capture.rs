@@ -15,6 +15,10 @@ pub struct CaptureArgs {
     /// Put pseudonyms for users, accounts and jobs, and leave out what else tells of people
     #[arg(long)]
     pub anonymise: bool,
+    /// Afterwards remove the oldest captures in the folder: all but the newest NUMBER, or those older than DAYS,
+    /// as 30d
+    #[arg(long, value_name = "NUMBER|DAYSd", value_parser = keep, conflicts_with = "list")]
+    pub keep: Option<Keep>,
     /// List the captures in the folder instead of making one
     #[arg(long, conflicts_with = "anonymise")]
     pub list: bool,
@@ -23,18 +27,41 @@ pub struct CaptureArgs {
     pub time_limit: u64,
 }
 
+/// The captures that stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// This many, the newest.
+    Newest(usize),
+    /// Those of this many days.
+    Days(u64),
+}
+
+/// Reads `100` or `30d`.
+fn keep(text: &str) -> Result<Keep, String> {
+    let allowed = "allowed is a number from 1 up, or days as 30d";
+    let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
+    let found = match text.strip_suffix('d') {
+        Some(days) => number(days).map(Keep::Days),
+        None => number(text)
+            .and_then(|count| usize::try_from(count).ok())
+            .map(Keep::Newest),
+    };
+    found.ok_or_else(|| allowed.to_owned())
+}
+
 pub(super) const CAPTURE_ABOUT: &str = "\
 Keep the answers of Slurm's commands in a folder, to look at them elsewhere.
 
 Runs scontrol, sacctmgr, sprio and sshare, which only read, and adds a folder named for the moment \
 to the one given: the answers as they were printed, and a manifest. `fairtree share --from` and \
-`fairtree prio --from` read it where there is no Slurm. The file pseudonyms.json, which \
---anonymise leaves beside the captures, tells who is who: keep it, and do not pass it on.";
+`fairtree prio --from` read it where there is no Slurm. The table of \
+pseudonyms, which --anonymise keeps beside the folder as FOLDER-pseudonyms.json, shows who is who: keep it, and do not pass it on.";
 
 const CAPTURE_EXAMPLES: &str = "\
 Examples:
   fairtree capture week                       a capture now
   fairtree capture --anonymise bundle         one to pass on
+  fairtree capture --keep 30d week            and remove those older than 30 days
   fairtree capture --list week                what there is
   fairtree share --from week -l               the latest of them
   fairtree prio --from week --check           does the engine agree with slurmctld?

@@ -11,7 +11,8 @@ use super::{AlgorithmName, EXIT_CODES, FormatName, LiveArgs};
 #[command(after_long_help = CHART_EXAMPLES, after_help = EXIT_CODES)]
 pub struct ChartArgs {
     /// A log of jobs (sacct -P, Standard Workload Format), gzipped or not, or what `fairtree share`
-    /// reads; `-` reads standard input; nothing reads what is piped in, or else asks Slurm
+    /// reads; `-` reads standard input. Without FILE:
+    /// standard input if piped, else the live cluster
     pub file: Option<PathBuf>,
     /// All captures in a folder, or Slurm itself.
     #[command(flatten)]

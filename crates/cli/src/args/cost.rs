@@ -11,7 +11,8 @@ use super::{FormatName, LiveArgs};
 #[command(after_long_help = COST_EXAMPLES, after_help = COST_EXIT_CODES)]
 pub struct CostArgs {
     /// The output of sshare with all users, a site in TOML, or a file of `sacctmgr dump`; `-` reads
-    /// standard input; nothing reads what is piped in, or else asks Slurm
+    /// standard input. Without FILE:
+    /// standard input if piped, else the live cluster
     pub file: Option<PathBuf>,
     /// A capture, or Slurm itself.
     #[command(flatten)]
@@ -30,13 +31,8 @@ pub struct CostArgs {
         required_unless_present = "job"
     )]
     pub time: Option<String>,
-    /// Who pays
-    #[arg(
-        short = 'u',
-        long,
-        value_name = "NAME",
-        required_unless_present = "job"
-    )]
+    /// Who pays; without it the user of --job, and at one's own site oneself
+    #[arg(short = 'u', long, value_name = "NAME")]
     pub user: Option<String>,
     /// The account of the user, who may have several
     #[arg(short = 'A', long, value_name = "NAME")]

@@ -14,7 +14,8 @@ pub struct ExplainArgs {
     /// USER@ACCOUNT, or USER@ACCOUNT:PARTITION where associations have partitions
     pub who: String,
     /// The output of sshare with all users, for jobs that of sprio, a site in TOML, or a file of
-    /// `sacctmgr dump`; `-` reads standard input; nothing reads what is piped in, or else asks Slurm
+    /// `sacctmgr dump`; `-` reads standard input. Without FILE:
+    /// standard input if piped, else the live cluster
     pub file: Option<PathBuf>,
     /// A capture, or Slurm itself.
     #[command(flatten)]
@@ -39,9 +40,12 @@ pub struct ExplainArgs {
 }
 
 pub(super) const EXPLAIN_ABOUT: &str = "\
-Tell why a job has its priority, why one job or user comes before another, and what would change it.
+Show why a job waits, its place and its priority, why one job or user comes before another, and what would help.
 
-Of a job each term as factor x weight = points, and the numbers behind the factor. Of two jobs the \
+First the reason to wait in words, the place, and who is ahead by account. Then each term as factor x weight = points, and the numbers that the factor is made of. Then what would help: what its user can do, and what only others can do.
+
+\
+ Of two jobs the \
 terms side by side, and which of them decide. Of two users the ways from the root to both, the \
 first level where they part, and what was due and used there. Then what would put the one behind \
 ahead: less usage, more shares, waiting, a lower nice value. Each amount was tried: with it the \
@@ -57,7 +61,7 @@ Exit codes:
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
-  fairtree explain 4711                             why this priority
+  fairtree explain 4711                             why it waits, and why this priority
   fairtree explain 4711 --versus 4712               why is my job behind that one
   fairtree explain 4711 --versus 4712 --from week   the same in a capture
   fairtree explain 4711 site.toml                   a job that a file describes

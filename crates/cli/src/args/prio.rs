@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args};
 
 use super::{EXIT_CODES, LiveArgs};
+use fairtree_model::cluster::JobName;
 
 /// `fairtree prio`.
 #[derive(Debug, Args)]
@@ -15,15 +16,15 @@ use super::{EXIT_CODES, LiveArgs};
 )]
 #[allow(clippy::struct_excessive_bools)] // One per flag of sprio.
 pub struct PrioArgs {
-    /// The output of sprio, or a site in TOML with jobs; `-` reads standard input; nothing reads what
-    /// is piped in, or else asks Slurm
+    /// The output of sprio, or a site in TOML with jobs; `-` reads standard input. Without FILE:
+    /// standard input if piped, else the live cluster
     pub file: Option<PathBuf>,
     /// A capture, or Slurm itself.
     #[command(flatten)]
     pub live: LiveArgs,
-    /// Show only these jobs
-    #[arg(short = 'j', long, value_name = "JOBS", value_delimiter = ',')]
-    pub jobs: Vec<u32>,
+    /// Show only these jobs: 4711, or 4711_3 for a task of an array
+    #[arg(short = 'j', long, value_name = "JOBS", value_delimiter = ',', value_parser = job)]
+    pub jobs: Vec<JobName>,
     /// Show only jobs of these users, and who they are
     #[arg(
         short = 'u',
@@ -72,6 +73,11 @@ pub struct PrioArgs {
     /// Print help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
+}
+
+fn job(text: &str) -> Result<JobName, String> {
+    text.parse()
+        .map_err(|()| "allowed is the number of a job, as 4711, or 4711_3".to_owned())
 }
 
 pub(super) const PRIO_ABOUT: &str = "\

@@ -32,7 +32,7 @@ pub struct QueueArgs {
 }
 
 pub(super) const QUEUE_ABOUT: &str = "\
-Play a site whose machines ask what to run next.
+Simulate a queue: which job does each machine run next?
 
 A file says who shares which machines, and by which policy: least used first, over a window or a \
 total, or on demand with reservations, limits and prices. Events come as lines of JSON: jobs are \

@@ -11,7 +11,8 @@ use super::{FormatName, LiveArgs};
 #[command(after_long_help = WHAT_IF_EXAMPLES, after_help = WHAT_IF_EXIT_CODES)]
 pub struct WhatIfArgs {
     /// The output of sshare with all users, a site in TOML, or a file of `sacctmgr dump`; `-` reads
-    /// standard input; nothing reads what is piped in, or else asks Slurm
+    /// standard input. Without FILE:
+    /// standard input if piped, else the live cluster
     pub file: Option<PathBuf>,
     /// A capture, or Slurm itself.
     #[command(flatten)]
@@ -81,7 +82,7 @@ pub struct WhatIfArgs {
     /// Take a job away, whether it waits or runs
     #[arg(long, value_name = "JOB", help_heading = JOBS)]
     pub cancel: Vec<String>,
-    /// Then let time pass: 7-0 is seven days, 90 are minutes; running jobs go on up to their time
+    /// Then let time pass: 7-0 is seven days, 90 are minutes; running jobs continue up to their time
     /// limits, usage decays, jobs age
     #[arg(long, value_name = "TIME", help_heading = USAGE)]
     pub after: Option<String>,

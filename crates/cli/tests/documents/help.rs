@@ -6,9 +6,9 @@ use crate::sandbox::Sandbox;
 /// The subcommands that `fairtree --help` lists.
 fn subcommands() -> Vec<String> {
     let help = fairtree(&["--help"], b"").out;
-    let (_, list) = help.split_once("Commands:\n").expect("a list");
-    let lines = list.lines().take_while(|line| !line.trim().is_empty());
-    // What is continued stands deeper.
+    let (list, _) = help.split_once("\nOptions:\n").expect("options");
+    // What is continued is deeper.
+    let lines = list.lines();
     let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
     let names: Vec<String> = names.filter_map(name).collect();
@@ -17,7 +17,7 @@ fn subcommands() -> Vec<String> {
     let tested = names
         .into_iter()
         .filter(|name| !others.contains(&name.as_str()));
-    tested.collect()
+    tested.chain(["completions".to_owned()]).collect()
 }
 
 /// The lines below a heading of a help text.
@@ -64,7 +64,7 @@ fn exit_codes(help: &str) -> Vec<i32> {
 #[test]
 fn every_subcommand_has_examples_and_each_works() {
     let subcommands = subcommands();
-    assert_eq!(subcommands.len(), 16, "{subcommands:?}");
+    assert_eq!(subcommands.len(), 18, "{subcommands:?}");
     for subcommand in &subcommands {
         let help = help(subcommand);
         let codes = exit_codes(&help);
@@ -100,7 +100,7 @@ const STOPPED_FORECASTS: &str = "seq 3000 | sed 's/.*/& 0 -1 9 1 -1 -1 1 &0 -1 1
 /// 2 for input and for options.
 #[test]
 fn exit_codes_are_those_that_the_help_states() {
-    let calls: [(&str, &[(i32, &str)]); 16] = [
+    let calls: [(&str, &[(i32, &str)]); 18] = [
         (
             "shares",
             &[
@@ -275,6 +275,24 @@ fn exit_codes_are_those_that_the_help_states() {
                     2,
                     "queue examples/cloud.toml --events examples/cloud.jsonl > /dev/full",
                 ),
+            ],
+        ),
+        (
+            "metrics",
+            &[
+                (0, "metrics --from week"),
+                (0, "metrics -o new.prom site.toml"),
+                (2, "metrics absent.toml"),
+                (2, "metrics --users many site.toml"),
+                (2, "metrics --from week > /dev/full"),
+            ],
+        ),
+        (
+            "completions",
+            &[
+                (0, "completions bash"),
+                (2, "completions csh"),
+                (2, "completions bash > /dev/full"),
             ],
         ),
         (

@@ -22,7 +22,7 @@ pub enum FindError {
         allowed: String,
     },
     /// Several have this name.
-    #[error("{source_name}: {name} stands {count} times in the tree; name one: {some}")]
+    #[error("{source_name}: {name} has {count} associations; name one: {some}")]
     Ambiguous {
         /// Name of the input.
         source_name: String,
@@ -76,6 +76,12 @@ impl JobName {
     /// The number of the job's record; `None` for a task of an array.
     pub fn of_record(self) -> Option<u32> {
         self.task.is_none().then_some(self.id)
+    }
+
+    /// Returns true if it is one of the tasks of an array, as `3` or `1-10:2%4`.
+    pub fn is_among(self, tasks: &str) -> bool {
+        self.task
+            .is_some_and(|task| crate::input::slurm::job::has_task(tasks, task))
     }
 
     /// The array that it is a task of.
@@ -179,7 +185,7 @@ impl Cluster {
         const LISTED: usize = 5;
         match found[..] {
             [one] => Ok(one),
-            [] => Err(self.unknown(what, name, allowed)),
+            [] => Err(self.unknown(what, name, &self.meant(name, allowed))),
             _ => {
                 let some = found.iter().take(LISTED);
                 let some: Vec<String> = some.map(|index| self.assoc(*index)).collect();
@@ -190,6 +196,31 @@ impl Cluster {
                     some: some.join(", "),
                 })
             }
+        }
+    }
+
+    /// What is allowed, with the names that differ from `name` by a letter or two.
+    fn meant(&self, name: &str, allowed: &str) -> String {
+        /// At most this many names are listed.
+        const LISTED: usize = 3;
+        let folded = name.to_lowercase();
+        let near = |known: &str| {
+            let distance = strsim::osa_distance(&folded, &known.to_lowercase());
+            distance <= 1 + usize::from(name.len() > 4)
+        };
+        let mut found: Vec<&str> = Vec::new();
+        for known in &self.names {
+            let own = known.user.as_deref().unwrap_or(&known.account);
+            if near(own) && !found.contains(&own) {
+                found.push(own);
+            }
+            if found.len() == LISTED {
+                break;
+            }
+        }
+        match found.is_empty() {
+            true => allowed.to_owned(),
+            false => format!("{allowed}; did you mean {}?", found.join(" or ")),
         }
     }
 
@@ -222,7 +253,7 @@ impl Cluster {
         };
         let unknown = || {
             let allowed = "the number of a job that is still known there, as 4711, or 4711_3 \
-                           for a task of an array";
+                           for a task of an array (some time after its end only sacct -j shows it)";
             self.unknown("job", &name.to_string(), allowed)
         };
         jobs.iter().position(fits).ok_or_else(unknown)

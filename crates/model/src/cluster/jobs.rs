@@ -46,6 +46,7 @@ pub(super) fn of(
             submit_time: about.submit_time,
             array: about.array.clone(),
             run,
+            wait: about.wait.clone(),
         });
     }
     left.any_read(jobs.len(), 0)?;

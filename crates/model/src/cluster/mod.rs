@@ -27,6 +27,9 @@ use fairtree::usage::{Ledger, Run};
 
 use crate::input::Name;
 use crate::input::site::Uses;
+use crate::input::slurm::assoc::AssocRow;
+use crate::input::slurm::job::JobWait;
+use crate::input::slurm::limits::Limits;
 
 pub use find::{FindError, JobName};
 pub use jobs::runs;
@@ -45,6 +48,10 @@ pub struct PartitionAbout {
     pub is_default: bool,
     /// `TRESBillingWeights`, one per TRES of the site; `None`: CPUs are billed.
     pub billing_weights: Option<Vec<f64>>,
+    /// `MaxNodes`, the most nodes of a job; `None`: unlimited, or not known.
+    pub max_nodes: Option<u32>,
+    /// `State`, as `UP`; `None` where it is not known.
+    pub state: Option<String>,
 }
 
 /// Properties of a QOS that priorities do not depend on.
@@ -54,6 +61,8 @@ pub struct QosAbout {
     pub name: String,
     /// `UsageFactor`, from 0 up.
     pub usage_factor: f64,
+    /// Its limits; `None` where it has none, or they are not known.
+    pub limits: Option<Box<Limits>>,
 }
 
 /// Phase of a job.
@@ -86,6 +95,8 @@ pub struct ClusterJob {
     pub array: Option<(u32, Name)>,
     /// Its use of resources, if it runs.
     pub run: Option<Box<Run>>,
+    /// The reason why it waits; `None` for a job that does not wait, and where it is not known.
+    pub wait: Option<Arc<JobWait>>,
 }
 
 /// A site with its queue.
@@ -93,7 +104,7 @@ pub struct ClusterJob {
 pub struct Cluster {
     /// Name of the input.
     pub source: String,
-    /// Name of the cluster, where it is known.
+    /// `ClusterName`, where it is known.
     pub cluster: Option<String>,
     /// Settings.
     pub config: Config,
@@ -118,6 +129,11 @@ pub struct Cluster {
     pub partitions: Vec<PartitionAbout>,
     /// One per QOS of `tables`.
     pub qos: Vec<QosAbout>,
+    /// Associations as sacctmgr lists them, with their QOS and limits; empty where it gave no answer. Copies
+    /// of a cluster share them.
+    pub listed: Arc<Vec<AssocRow>>,
+    /// `PrivateData` in words of slurm.conf, as `jobs`; empty: nothing is private, or it is not known.
+    pub private_data: Vec<String>,
     /// All jobs; `None` where the input knows of none. Copies of a cluster share them until one
     /// changes them.
     pub jobs: Option<Arc<Vec<ClusterJob>>>,
@@ -145,6 +161,17 @@ impl Cluster {
     /// All jobs, to be changed; `None` where the input knows of none.
     pub fn jobs_mut(&mut self) -> Option<&mut Vec<ClusterJob>> {
         self.jobs.as_mut().map(Arc::make_mut)
+    }
+
+    /// The row of sacctmgr for an association; `None` where it has none, or gave no answer.
+    ///
+    /// # Panics
+    /// If `index` is not of this tree.
+    pub fn listed(&self, index: AssocIndex) -> Option<&AssocRow> {
+        let name = self.name(index);
+        self.listed.iter().find(|row| {
+            row.account == name.account && row.user == name.user && row.partition == name.partition
+        })
     }
 
     /// The jobs that use resources now.

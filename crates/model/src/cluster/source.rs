@@ -59,8 +59,11 @@ impl Cluster {
                 .map(|row| QosAbout {
                     name: row.name.clone(),
                     usage_factor: row.usage_factor,
+                    limits: row.limits.clone(),
                 })
                 .collect(),
+            listed: queued.assocs.clone(),
+            private_data: queued.settings.private_data.clone(),
             jobs: Some(Arc::new(jobs)),
             // What a listing leaves open does not matter here: it is one of all associations.
             assumptions: [queued.left_out.clone(), left.notes()].concat(),
@@ -114,6 +117,8 @@ impl Cluster {
             fairshare: Vec::new(),
             partitions: Vec::new(),
             qos: Vec::new(),
+            listed: Arc::default(),
+            private_data: Vec::new(),
             jobs: None,
             now: None,
             assumptions: site.assumptions,
@@ -159,6 +164,8 @@ impl Cluster {
             fairshare: Vec::new(),
             partitions: Vec::new(),
             qos: Vec::new(),
+            listed: Arc::default(),
+            private_data: Vec::new(),
             jobs: None,
             now: None,
             assumptions,
@@ -192,6 +199,8 @@ fn partitions(queued: &Queued) -> Result<Vec<PartitionAbout>, InputError> {
             name: row.name.clone(),
             is_default: row.is_default,
             billing_weights,
+            max_nodes: row.max_nodes,
+            state: row.state.clone(),
         })
     };
     queued.partitions.iter().map(about).collect()

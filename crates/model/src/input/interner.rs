@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::slurm::job::JobWait;
+
 /// A name that many records may share.
 pub type Name = Arc<str>;
 
@@ -16,6 +18,7 @@ pub(super) struct Interner {
     names: FxHashSet<Name>,
     lists: FxHashMap<Box<str>, Arc<[Name]>>,
     tres: FxHashMap<Box<str>, Tres>,
+    waits: FxHashMap<Box<str>, Arc<JobWait>>,
 }
 
 /// Resources with their counts.
@@ -45,6 +48,23 @@ impl Interner {
             self.lists.insert(text.into(), list.clone());
         }
         list
+    }
+
+    /// A reason to wait. Those with a dependency or a time of their own are not shared.
+    pub fn wait(&mut self, reason: &str, dependency: Option<&str>, begin: i64) -> Arc<JobWait> {
+        let alone = dependency.is_some() || begin != 0;
+        if let Some(wait) = self.waits.get(reason).filter(|_| !alone) {
+            return wait.clone();
+        }
+        let wait = Arc::new(JobWait {
+            reason: self.name(reason),
+            dependency: dependency.map(|text| text.into()),
+            begin,
+        });
+        if !alone && self.waits.len() < MOST {
+            self.waits.insert(reason.into(), wait.clone());
+        }
+        wait
     }
 
     /// The resources that `read` makes of a text; `None` where it makes none.

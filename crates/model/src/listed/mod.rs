@@ -225,8 +225,7 @@ impl<'a> Listed<'a> {
             |row: usize| !self.is_root(row) && self.why_unknown(Column::NormShares, row).is_none();
         if (0..self.listing.rows.len()).any(by_level) {
             said.push(
-                "levels that nothing in the listing contradicts are taken for whole: idle users that \
-                 were not printed (sshare without -a) leave no trace"
+                "assumes that the listing is complete: sshare without -a leaves out idle users"
                     .to_owned(),
             );
         }

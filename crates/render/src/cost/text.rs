@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::columns::Columns;
-use crate::figures::{arrow, percent};
+use crate::figures::{arrow, hours_cell, larger_unit, percent};
 use crate::what_if::assoc_place;
 use fairtree_analysis::cost::{Cost, Effect, UsageDecay};
 use fairtree_analysis::what_if::Standing;
@@ -62,9 +62,16 @@ fn write_bill(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Re
         number(bill.usage_factor),
         f64::from(cost.secs) / 3600.0
     )?;
+    if cost.left_at_end >= cost.charged {
+        return writeln!(out, "All of it still counts when the job ends.");
+    }
+    let rest = match cost.decay.window_secs {
+        Some(_) => "has left the window",
+        None => "has decayed",
+    };
     writeln!(
         out,
-        "of which {} are left when it ends.",
+        "{} of it still count when the job ends; the rest {rest}.",
         hours(cost.left_at_end)
     )
 }
@@ -111,10 +118,7 @@ fn write_effects(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io:
     let points = cost.fairshare_points;
     let who = &cost.user;
     match points == 0.0 {
-        true => writeln!(
-            out,
-            "The jobs of {who} then have as many points for fair share."
-        ),
+        true => writeln!(out, "The jobs of {who} keep their fair-share points."),
         false => writeln!(
             out,
             "Each job of {who} then has {} points {} for fair share.",
@@ -135,7 +139,7 @@ fn row(effect: &Effect) -> [String; 7] {
         both(&|side| side.level_fs.map_or(String::new(), c_format::f)),
         percent(effect.with.norm_shares),
         both(&|side| percent(side.effective_usage)),
-        both(&|side| format!("{:.1}", side.raw_usage / 3600.0)),
+        both(&|side| hours_cell(side.raw_usage)),
     ]
 }
 
@@ -172,7 +176,7 @@ fn write_decay(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::R
         columns.push([what, Span(secs).to_string(), usage, at.unwrap_or_default()]);
     };
     for moment in left {
-        let usage = format!("{:.1}", cost.left_at_end * moment.part / 3600.0);
+        let usage = hours_cell(cost.left_at_end * moment.part);
         add(format!("{}%", moment.part * 100.0), moment.secs, usage);
     }
     if let Some(secs) = gone_secs {
@@ -182,7 +186,7 @@ fn write_decay(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::R
     if half_life_secs.is_some() {
         writeln!(
             out,
-            "Usage of all others decays by the same factor: places return as others use, not by time alone."
+            "You regain places only as others use the machine: the usage of all decays by the same factor."
         )?;
     }
     match reset {
@@ -196,10 +200,11 @@ fn write_decay(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::R
 }
 
 fn hours(tres_secs: f64) -> String {
-    format!(
-        "{:.1} TRES-hours ({tres_secs:.0} TRES-seconds)",
-        tres_secs / 3600.0
-    )
+    let secs = format!("{tres_secs:.0} TRES-seconds");
+    match larger_unit(tres_secs) {
+        Some(larger) => format!("{larger} ({secs})"),
+        None => secs,
+    }
 }
 
 /// At most six decimals, and none that say nothing.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::columns::Columns;
 use crate::figures::{arrow, percent};
-use fairtree_analysis::what_if::{AssocMove, JobMove, JobMoves, Move, WhatIf};
+use fairtree_analysis::what_if::{AssocMove, JobMove, JobMoves, Move, Named, WhatIf};
 use fairtree_analysis::what_if::{JobStanding, Standing};
 use fairtree_model::c_format;
 
@@ -30,12 +30,13 @@ pub fn write(out: &mut impl Write, what_if: &WhatIf, shown: Shown) -> io::Result
         writeln!(out, "  - {change}")?;
     }
     writeln!(out)?;
-    write_associations(out, "Accounts", &what_if.accounts, shown)?;
+    let named = &what_if.named;
+    write_associations(out, "Accounts", &what_if.accounts, named, shown)?;
     writeln!(out)?;
-    write_associations(out, "Users", &what_if.users, shown)?;
+    write_associations(out, "Users", &what_if.users, named, shown)?;
     if let Some(jobs) = &what_if.jobs {
         writeln!(out)?;
-        write_jobs(out, jobs, shown)?;
+        write_jobs(out, jobs, named, shown)?;
     }
     Ok(())
 }
@@ -72,19 +73,25 @@ pub(super) fn summary(moves: impl Iterator<Item = Move>) -> String {
 fn chosen<K: Ord>(
     count: usize,
     shown: Shown,
-    differs: impl Fn(usize) -> bool,
+    (differs, named): (impl Fn(usize) -> bool, impl Fn(usize) -> bool),
     places: impl Fn(usize) -> u64,
     order: impl Fn(usize) -> K,
 ) -> (Vec<usize>, usize) {
-    let rows = (0..count).filter(|row| shown.all || differs(*row));
+    let rows = (0..count).filter(|row| shown.all || named(*row) || differs(*row));
     let mut rows: Vec<usize> = rows.collect();
     let most = shown.top.unwrap_or(usize::MAX);
-    let left_out = rows.len().saturating_sub(most);
-    if left_out > 0 {
+    let all = rows.len();
+    if all > most {
+        // Those that were asked about are shown, too, however little they move.
         rows.sort_by_cached_key(|row| std::cmp::Reverse(places(*row)));
-        rows.truncate(most);
+        let mut farthest = 0;
+        rows.retain(|row| {
+            farthest += 1;
+            farthest <= most || named(*row)
+        });
     }
     rows.sort_by_cached_key(|row| order(*row));
+    let left_out = all - rows.len();
     (rows, left_out)
 }
 
@@ -118,6 +125,7 @@ fn write_associations(
     out: &mut impl Write,
     title: &str,
     rows: &[AssocMove],
+    named: &Named,
     shown: Shown,
 ) -> io::Result<()> {
     let moves = rows.iter().map(|row| row.moves);
@@ -139,8 +147,9 @@ fn write_associations(
         (level, place(&row.after), place(&row.before))
     };
     let differs = |at: usize| assoc_differs(&rows[at]);
+    let is_named = |at: usize| named.assocs.contains(&rows[at].name);
     let places = |at: usize| rows[at].places();
-    let (shown_rows, left_out) = chosen(rows.len(), shown, differs, places, order);
+    let (shown_rows, left_out) = chosen(rows.len(), shown, (differs, is_named), places, order);
     let heading = [
         "NAME",
         "BELOW",
@@ -212,13 +221,19 @@ fn write_left_out(out: &mut impl Write, left_out: usize) -> io::Result<()> {
     }
 }
 
-fn write_jobs(out: &mut impl Write, jobs: &JobMoves, shown: Shown) -> io::Result<()> {
+fn write_jobs(
+    out: &mut impl Write,
+    jobs: &JobMoves,
+    named: &Named,
+    shown: Shown,
+) -> io::Result<()> {
     writeln!(out, "Jobs: {}", summary(jobs.iter().map(|job| job.moves)))?;
     let figures = |side: &Option<JobStanding>| side.as_ref().map(|s| (s.place, s.priority));
     let differs = |at: usize| {
         let job = jobs.get(at);
         figures(&job.before) != figures(&job.after)
     };
+    let is_named = |at: usize| named.jobs.contains(&jobs.get(at).job_id);
     let place = |side: &Option<JobStanding>| side.as_ref().and_then(|s| s.place);
     let last = u64::MAX;
     let order = |at: usize| {
@@ -227,7 +242,7 @@ fn write_jobs(out: &mut impl Write, jobs: &JobMoves, shown: Shown) -> io::Result
         (job.partition, after.unwrap_or(last), before.unwrap_or(last))
     };
     let places = |at: usize| jobs.get(at).places();
-    let (rows, left_out) = chosen(jobs.len(), shown, differs, places, order);
+    let (rows, left_out) = chosen(jobs.len(), shown, (differs, is_named), places, order);
     let heading = [
         "JOBID",
         "PARTITION",
@@ -264,7 +279,11 @@ fn write_jobs(out: &mut impl Write, jobs: &JobMoves, shown: Shown) -> io::Result
 /// `3 -> 1 of 6`, `held -> 2 of 6`, `held`.
 pub(super) fn queue_place(job: &JobMove<'_>) -> String {
     let (before, after) = (job.before.as_ref(), job.after.as_ref());
-    let held = |side: &JobStanding| side.place.map_or("held".to_owned(), |p| p.to_string());
+    let held = |side: &JobStanding| match (side.place, side.priority) {
+        (Some(place), _) => place.to_string(),
+        (None, 0) => "held".to_owned(),
+        (None, _) => "none".to_owned(),
+    };
     let places = arrow(before.map(held), after.map(held));
     match after.or(before).map_or(0, |side| side.of) {
         0 => places,

@@ -8,6 +8,7 @@ mod compare;
 mod queue;
 mod swap;
 
+use super::wait::Waits;
 use fairtree::config::{Order, Tiers};
 use serde::Serialize;
 
@@ -132,6 +133,8 @@ pub struct PlaceExplained {
     pub behind: Option<PlacesCompared>,
     /// Why the next job is after it; `None`: it is the last, or has no place.
     pub before: Option<PlacesCompared>,
+    /// Why it waits; `None`: it does not wait.
+    pub waits: Option<Waits>,
 }
 
 fn kind(tiers: Tiers) -> Option<&'static str> {

@@ -118,12 +118,23 @@ impl<'a> OrderedQueue<'a> {
         self.places.iter().enumerate().map(of).collect()
     }
 
+    /// The place of a job, from 0; `None`: it has none.
+    pub fn place_of(&self, job: &ClusterJob) -> Option<usize> {
+        self.find(job).map(|slot| self.places[slot] as usize)
+    }
+
+    /// The jobs before a place, from 0, in their order.
+    pub fn before(&self, place: usize) -> impl Iterator<Item = &ClusterJob> {
+        let slots = self.order.iter().take(place);
+        slots.map(|slot| &self.cluster.jobs()[self.rows[*slot as usize]])
+    }
+
     /// The place of a job, and its neighbours.
     ///
     /// # Errors
     /// Those of [`OrderError`].
     pub fn place(&self, job: &ClusterJob) -> Result<PlaceExplained, OrderError> {
-        let at = self.find(job).map(|slot| self.places[slot] as usize);
+        let at = self.place_of(job);
         let other = |place: Option<usize>| -> Option<&ClusterJob> {
             let slot = *self.order.get(place?)?;
             Some(&self.cluster.jobs()[self.rows[slot as usize]])
@@ -140,6 +151,7 @@ impl<'a> OrderedQueue<'a> {
             job: self.described(job),
             behind: with(previous)?,
             before: with(next)?,
+            waits: None,
         })
     }
 

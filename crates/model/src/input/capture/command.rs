@@ -52,6 +52,16 @@ pub enum CommandError {
         /// The limit.
         secs: u64,
     },
+    /// Slurm's commands find no configuration.
+    #[error(
+        "{command}: finds no slurm.conf: {said}\nhint: run it on a host of the cluster, or set SLURM_CONF; without a cluster name a FILE, or a capture with --from DIR"
+    )]
+    NoConfig {
+        /// The command line.
+        command: String,
+        /// Output of the command.
+        said: String,
+    },
     /// slurmctld or slurmdbd cannot be reached.
     #[error(
         "{command}: {daemon} cannot be reached: {said}\nhint: is it up, and does SLURM_CONF name the right slurm.conf?"
@@ -285,6 +295,16 @@ impl<'a> Ask<'a> {
                 said: text,
             };
         }
+        let no_config = [
+            "Could not establish a configuration source",
+            "Unable to process configuration file",
+        ];
+        if says(&no_config) {
+            return CommandError::NoConfig {
+                command,
+                said: text,
+            };
+        }
         // Said after other lines, on what came of it.
         const DIFFERENT: &str = "Incompatible versions";
         if let Some(line) = said.lines().find(|line| line.contains(DIFFERENT)) {
@@ -353,6 +373,13 @@ slurm_reconfigure error: Unspecified error";
                 .to_string()
                 .contains("of different releases: scontrol: error: slurm_unpack")
         );
+        // Printed by scontrol 22.05.8 on a host without a slurm.conf.
+        let no_config =
+            "scontrol: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host
+scontrol: error: fetch_config: DNS SRV lookup failed
+scontrol: error: _establish_config_source: failed to fetch config
+scontrol: fatal: Could not establish a configuration source";
+        assert!(matches!(fails(no_config), CommandError::NoConfig { .. }));
         assert!(matches!(fails("other"), CommandError::Failed { .. }));
         let killed = run("kill -9 $$", LONG).unwrap_err();
         assert!(killed.to_string().contains("signal: 9"), "{killed}");

@@ -14,6 +14,7 @@ use crate::input::slurm::snapshot::{Answer, Answers, Source};
 use crate::output::{HeldSignals, PRIVATE, remove_left, replace};
 
 const MANIFEST: &str = "manifest.json";
+/// The table of pseudonyms in the folder, where earlier versions kept it.
 const PSEUDONYMS: &str = "pseudonyms.json";
 
 /// A capture that was read.
@@ -259,12 +260,31 @@ fn captures(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(captures)
 }
 
-/// The pseudonyms that captures in `folder` use; empty without a file of them.
+/// The file of the pseudonyms of a folder: beside it, so that who passes on the folder keeps the table.
+fn table_of(folder: &Path) -> PathBuf {
+    let whole = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    match whole.file_name() {
+        Some(name) => {
+            let mut table = name.to_owned();
+            table.push("-pseudonyms.json");
+            whole.with_file_name(table)
+        }
+        // The root of the file system has no place beside it.
+        None => whole.join(PSEUDONYMS),
+    }
+}
+
+/// The pseudonyms that captures in `folder` use; empty without a file of them. A table in the folder
+/// itself, of an earlier version, is read where there is none beside it.
 ///
 /// # Errors
 /// A file that cannot be read, or that does not contain pseudonyms.
 pub fn load_pseudonyms(folder: &Path) -> Result<Pseudonyms, InputError> {
-    let path = folder.join(PSEUDONYMS);
+    let beside = table_of(folder);
+    let path = match beside.exists() {
+        true => beside,
+        false => folder.join(PSEUDONYMS),
+    };
     let name = path.display().to_string();
     match fs::read_to_string(&path) {
         Ok(text) => serde_json::from_str(&text)
@@ -274,15 +294,20 @@ pub fn load_pseudonyms(folder: &Path) -> Result<Pseudonyms, InputError> {
     }
 }
 
-/// Keeps the pseudonyms beside the captures, readable by their owner only.
+/// Keeps the pseudonyms beside the folder of captures, readable by their owner only; a table in it, of an
+/// earlier version, is removed.
 ///
 /// # Errors
 /// Those of the file system.
 pub fn save_pseudonyms(folder: &Path, pseudonyms: &Pseudonyms) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
-    let path = folder.join(PSEUDONYMS);
+    let path = table_of(folder);
     let mut text = serde_json::to_vec_pretty(pseudonyms)?;
     text.push(b'\n');
     replace(&path, PRIVATE, &text)?;
-    Ok(path)
+    let within = folder.join(PSEUDONYMS);
+    match fs::remove_file(&within) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound && within != path => Err(error),
+        _ => Ok(path),
+    }
 }

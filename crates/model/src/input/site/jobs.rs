@@ -144,6 +144,7 @@ impl Reader<'_> {
                 None => TimeLimit::Unset,
             },
             tres: Some(tres.into()),
+            wait: None,
         };
         Ok(Read {
             row,

@@ -66,6 +66,7 @@ pub(super) fn read(
             priority_type: None,
             tres,
             time: now,
+            private_data: Vec::new(),
             config: config.clone(),
         },
         pass: now,
@@ -82,7 +83,7 @@ pub(super) fn read(
         jobs: Arc::new(jobs),
         partitions,
         nodes,
-        assocs,
+        assocs: Arc::new(assocs),
         qos,
         left_out: Vec::new(),
     }))
@@ -105,6 +106,8 @@ fn priorities(text: &Text<'_>, file: &File) -> Result<Vec<AssocRow>, InputError>
             parent: None,
             shares: Shares::Raw(1),
             priority: value::whole(text, priority, "priority", PRIORITIES)?,
+            qos: Arc::default(),
+            limits: None,
         });
         Ok(())
     };
@@ -160,6 +163,8 @@ fn partitions(
                 },
                 None => None,
             },
+            max_nodes: None,
+            state: None,
             tres: about
                 .tres
                 .as_ref()
@@ -185,6 +190,7 @@ fn qos(text: &Text<'_>, file: &File) -> Result<Vec<QosRow>, InputError> {
                 Some(factor) => value::amount(text, Some(factor), "usage_factor")?,
                 None => 1.0,
             },
+            limits: None,
         });
     }
     Ok(rows)

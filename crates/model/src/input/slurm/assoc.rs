@@ -1,7 +1,11 @@
 //! `sacctmgr -P show assoc`.
 
+use std::sync::Arc;
+
+use super::limits::{LimitColumns, Limits};
 use super::table::{Table, TableRow};
 use crate::input::error::InputError;
+use crate::input::interner::{Interner, Name};
 use crate::input::left_out::LeftOut;
 use fairtree::tree::Shares;
 
@@ -20,6 +24,10 @@ pub struct AssocRow {
     pub shares: Shares,
     /// `Priority`; 0 where none is set.
     pub priority: u32,
+    /// The QOS that its jobs may have, its own or those of the account above; empty where they are not known.
+    pub qos: Arc<[Name]>,
+    /// Its limits; `None` where it has none, or they are not known.
+    pub limits: Option<Box<Limits>>,
 }
 
 /// The number that Slurm keeps for "use the parent's shares".
@@ -77,7 +85,10 @@ pub fn read(
         table.optional("Partition"),
         table.optional("ParentName").or(table.optional("Par Name")),
         table.optional("Priority"),
+        table.optional("QOS"),
     ];
+    let limits = LimitColumns::of(&table);
+    let mut shared = Interner::default();
     let mut first: Option<&str> = None;
     let mut rows = Vec::with_capacity(table.rows.len());
     for row in &table.rows {
@@ -95,7 +106,12 @@ pub fn read(
             }
             _ => {}
         }
-        rows.extend(left.keep(assoc(&table, row, account, user, share, optional))?);
+        let read = assoc(&table, row, [account, user, share], optional, &mut shared);
+        let read = read.and_then(|read| {
+            let limits = limits.read(&table, row)?;
+            Ok(AssocRow { limits, ..read })
+        });
+        rows.extend(left.keep(read)?);
     }
     left.any_read(rows.len(), before)?;
     Ok(rows)
@@ -104,10 +120,9 @@ pub fn read(
 fn assoc(
     table: &Table<'_>,
     row: &TableRow<'_>,
-    account: usize,
-    user: usize,
-    share: usize,
-    [partition, parent, priority]: [Option<usize>; 3],
+    [account, user, share]: [usize; 3],
+    [partition, parent, priority, qos]: [Option<usize>; 4],
+    shared: &mut Interner,
 ) -> Result<AssocRow, InputError> {
     let text = |at| row.said(at).map(str::to_owned);
     let Some(account) = text(Some(account)) else {
@@ -127,6 +142,8 @@ fn assoc(
         partition: text(partition),
         shares,
         priority,
+        qos: shared.list(row.said(qos).unwrap_or_default()),
+        limits: None,
     })
 }
 

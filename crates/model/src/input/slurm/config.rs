@@ -18,6 +18,8 @@ pub struct Settings {
     pub tres: Vec<String>,
     /// The time of the answer, seconds since 1970.
     pub time: Option<i64>,
+    /// `PrivateData` in words of slurm.conf, as `jobs`; empty: nothing is private.
+    pub private_data: Vec<String>,
     /// The settings. Their `compat` is that of the plugin in use: what `PriorityParameters` says
     /// to ours, and what the release does where `PriorityType` is `priority/multifactor`.
     pub config: Config,
@@ -46,6 +48,7 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Settings, Inpu
         priority_type: None,
         tres: Vec::new(),
         time: None,
+        private_data: Vec::new(),
         config: Config::default(),
     };
     // The priority settings as lines of slurm.conf, each where it is in the answer.
@@ -63,6 +66,9 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Settings, Inpu
             match (key, said) {
                 ("ClusterName", said) => settings.cluster = said.map(str::to_owned),
                 ("SLURM_VERSION", Some(version)) => settings.release = release(version),
+                ("PrivateData", Some(words)) if words != "none" => {
+                    settings.private_data = words.split(',').map(str::to_ascii_lowercase).collect();
+                }
                 ("PriorityType", said) => settings.priority_type = said.map(str::to_owned),
                 ("AccountingStorageTRES", Some(names)) => {
                     settings.tres = names.split(',').map(str::to_ascii_lowercase).collect();

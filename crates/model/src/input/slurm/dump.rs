@@ -10,6 +10,7 @@
 //! Source: sacctmgr of Slurm 22.05.8 and 26.05.3, `file_functions.c` (`load_sacctmgr_cfg_file`).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::assoc::{self, AssocRow, SHARES_ALLOWED};
 use crate::input::error::{InputError, Problem};
@@ -80,6 +81,8 @@ pub fn read(file: &str, text: &str) -> Result<Dump, InputError> {
             parent: None,
             shares: Shares::Raw(1),
             priority: 0,
+            qos: Arc::default(),
+            limits: None,
         }],
         parent: None,
         accounts: HashMap::from([(ROOT.to_owned(), 0)]),
@@ -254,6 +257,8 @@ impl Reader {
                 partition: said.partition,
                 shares: Shares::Raw(1),
                 priority: 0,
+                qos: Arc::default(),
+                limits: None,
             });
         } else if let Some(known) = self.rows[at].parent.as_ref().filter(|it| **it != above) {
             let why =

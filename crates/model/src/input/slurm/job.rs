@@ -51,6 +51,19 @@ pub struct JobRow {
     pub time_limit: TimeLimit,
     /// Resources that it has or asks for, memory in megabytes.
     pub tres: Option<Arc<[(String, u64)]>>,
+    /// The reason why it waits; `None` for a job that does not wait, and where it is not known.
+    pub wait: Option<Arc<JobWait>>,
+}
+
+/// The reason of a job that waits, as slurmctld reports it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobWait {
+    /// `Reason`, as `Priority`.
+    pub reason: Name,
+    /// `Dependency`, as `afterok:302(unfulfilled)`.
+    pub dependency: Option<Name>,
+    /// The earliest start where the reason is `BeginTime`, seconds since 1970; 0: not known.
+    pub begin: i64,
 }
 
 /// Returns true if `3`, `1-10:2` or `1-7:3,20%4` has a task; after `%` comes the maximum of running
@@ -108,6 +121,17 @@ pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, 
         node.and_then(|(_, count)| small(*count))
     });
     let moment = "a time as 2026-11-21T10:04:14";
+    let wait = record.said("Reason").filter(|_| state == "PENDING");
+    let wait = wait.map(|reason| {
+        // `ReqNodeNotAvail,_UnavailableNodes:n3`: the word comes first.
+        let reason = reason.split(',').next().unwrap_or(reason);
+        let dependency = record.said("Dependency");
+        let begin = record
+            .said("EligibleTime")
+            .filter(|_| reason == "BeginTime");
+        let begin = begin.and_then(time::moment).unwrap_or(0);
+        shared.wait(reason, dependency, begin)
+    });
     Ok(JobRow {
         id: record.read("JobId", whole, |text| text.parse().ok())?,
         user: shared.name(&record.text("UserId")?[..user_end?]),
@@ -160,6 +184,7 @@ pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, 
             time::limit,
         )?,
         tres: tres.map(|key| resources(shared, key)).transpose()?,
+        wait,
     })
 }
 
@@ -183,6 +208,7 @@ mod tests {
     fn what_priorities_need() {
         let jobs = of(LINE, &Names::new()).unwrap();
         let job = &jobs[0];
+        assert_eq!(&*job.wait.as_ref().unwrap().reason, "Priority");
         assert_eq!((job.id, job.priority, job.nice), (4, 63206, -5));
         assert_eq!(
             (&*job.user, job.account.as_deref()),

@@ -19,6 +19,7 @@
 //! | [`controller_log`] | the log of slurmctld: cycles of its schedulers, starts, ends |
 //! | [`pseudonym`] | all of them, without the names of people |
 //! | [`plugin`] | plugins as files: for which release each is |
+//! | [`limits`] | limits in both tables of sacctmgr |
 //! | [`last_pass`] | the file with the times of the last pass and the last reset |
 //! | `stamp` | the answers of `squeue` and `scontrol show job`, separated from text of users in
 //! them |
@@ -40,6 +41,7 @@ mod job_blocks;
 mod job_names;
 mod job_reader;
 pub mod last_pass;
+pub mod limits;
 pub mod machine;
 pub mod node;
 pub mod part;

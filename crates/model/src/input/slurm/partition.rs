@@ -17,6 +17,10 @@ pub struct PartitionRow {
     pub priority_job_factor: u16,
     /// `MaxTime`, minutes; `None`: unlimited.
     pub max_time_mins: Option<u32>,
+    /// `MaxNodes`, the most nodes of a job; `None`: unlimited, or not known.
+    pub max_nodes: Option<u32>,
+    /// `State`, as `UP`; `None` where it is not known.
+    pub state: Option<String>,
     /// Resources, memory in megabytes; `None` where the partition has no nodes.
     pub tres: Option<Vec<(String, u64)>>,
     /// `TRESBillingWeights`, as in slurm.conf.
@@ -46,6 +50,8 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Vec<PartitionR
                 TimeLimit::Minutes(minutes) => Some(minutes),
                 TimeLimit::Unlimited | TimeLimit::Unset => None,
             },
+            max_nodes: record.said("MaxNodes").and_then(|text| text.parse().ok()),
+            state: record.said("State").map(str::to_owned),
             tres,
             tres_billing_weights: record.said("TRESBillingWeights").map(str::to_owned),
         })

@@ -238,6 +238,11 @@ impl Pseudonyms {
         if let Some(account) = record.said("Account") {
             out.push_str(&format!(" Account={}", self.account(account)));
         }
+        // After a reason's own word there may be hosts, or text of an administrator.
+        if let Some(reason) = record.said("Reason") {
+            let word = reason.split(|c: char| !c.is_ascii_alphanumeric()).next();
+            out.push_str(&format!(" Reason={}", word.unwrap_or_default()));
+        }
         for key in JOB {
             if let Some(value) = record.said(key) {
                 out.push_str(&format!(" {key}={value}"));
@@ -253,7 +258,7 @@ const JOB: [&str; 16] = [
     "Nice",
     "QOS",
     "JobState",
-    "Reason",
+    "Dependency",
     "TimeLimit",
     "SubmitTime",
     "EligibleTime",
@@ -267,7 +272,8 @@ const JOB: [&str; 16] = [
     "AllocTRES",
 ];
 
-const PARTITION: [&str; 6] = [
+const PARTITION: [&str; 7] = [
+    "MaxNodes",
     "MaxTime",
     "PriorityJobFactor",
     "PriorityTier",

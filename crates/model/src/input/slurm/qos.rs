@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::limits::{LimitColumns, Limits};
 use super::table::{Table, TableRow};
 use crate::input::error::InputError;
 use crate::input::left_out::LeftOut;
@@ -15,6 +16,8 @@ pub struct QosRow {
     pub priority: u32,
     /// `UsageFactor`, what its jobs are charged per second; 1 where the column is not there.
     pub usage_factor: f64,
+    /// Its limits; `None` where it has none, or they are not known.
+    pub limits: Option<Box<Limits>>,
 }
 
 /// Reads the table. `file` names it in messages.
@@ -29,6 +32,7 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Vec<QosRow>, I
         name: table.column("Name")?,
         priority: table.column("Priority")?,
         factor: table.optional("UsageFactor"),
+        limits: LimitColumns::of(&table),
     };
     let mut rows: Vec<QosRow> = Vec::with_capacity(table.rows.len());
     let mut seen = HashSet::new();
@@ -50,6 +54,7 @@ struct Columns {
     name: usize,
     priority: usize,
     factor: Option<usize>,
+    limits: LimitColumns,
 }
 
 impl Columns {
@@ -76,6 +81,7 @@ impl Columns {
                 _ => table.number(row, self.priority, allowed)?,
             },
             usage_factor,
+            limits: self.limits.read(table, row)?,
         })
     }
 }

@@ -105,14 +105,16 @@ impl Source {
                 "-P",
                 "show",
                 "assoc",
-                "format=Cluster,Account,User,Partition,Share,Priority,ParentName",
+                "format=Cluster,Account,User,Partition,Share,Priority,ParentName,QOS,GrpJobs,GrpSubmit,\
+                 GrpTRES,GrpTRESMins,GrpTRESRunMins,GrpWall,MaxJobs,MaxSubmit,MaxTRES,MaxWall",
             ],
             Source::Qos => &[
                 "sacctmgr",
                 "-P",
                 "show",
                 "qos",
-                "format=Name,Priority,UsageFactor",
+                "format=Name,Priority,UsageFactor,GrpJobs,GrpSubmit,GrpTRES,GrpTRESMins,GrpTRESRunMins,\
+                 GrpWall,MaxJobsPA,MaxJobsPU,MaxSubmitPA,MaxSubmitPU,MaxTRES,MaxTRESPA,MaxTRESPU,MaxWall",
             ],
             Source::Coordinators => &[
                 "sacctmgr",
@@ -266,7 +268,7 @@ pub struct Queued {
     /// Size of the cluster.
     pub nodes: Nodes,
     /// Associations of this cluster; empty without slurmdbd.
-    pub assocs: Vec<AssocRow>,
+    pub assocs: Arc<Vec<AssocRow>>,
     /// All QOS; empty without slurmdbd.
     pub qos: Vec<QosRow>,
     /// A sentence for each record that could not be read, and about settings that are not known for
@@ -372,7 +374,7 @@ impl Snapshot {
                 jobs: Arc::new(jobs),
                 partitions,
                 nodes,
-                assocs,
+                assocs: Arc::new(assocs),
                 qos,
                 left_out: left.notes().into_iter().chain(open_flags).collect(),
             },

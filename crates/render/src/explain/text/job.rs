@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::Text;
-use super::words::{Points, list};
+use super::wait;
+use super::words::{Points, list, place};
 use fairtree_analysis::explain::{
     Bound, Explained, Formula, JobExplanation, SizeMode, Term, VariantExplanation,
 };
@@ -14,6 +15,10 @@ const NAME_WIDTH: usize = 16;
 
 impl fmt::Display for Text<'_, JobExplanation> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(waits) = &self.0.waits {
+            wait::write_reason(f, waits)?;
+            writeln!(f)?;
+        }
         writeln!(f, "{}", headline(self.0))?;
         writeln!(f)?;
         let (silent, shown): (Vec<&Term>, Vec<&Term>) =
@@ -28,16 +33,19 @@ impl fmt::Display for Text<'_, JobExplanation> {
         writeln!(f, "{}", line.trim_end())?;
         if !silent.is_empty() {
             let names: Vec<String> = silent.iter().map(|term| term.name.to_string()).collect();
-            writeln!(f, "Without a weight, so without a say: {}.", list(&names))?;
+            writeln!(f, "Not counted (weight 0): {}.", list(&names))?;
         }
         if !self.0.variants.is_empty() {
             writeln!(f)?;
-            writeln!(f, "In the queue it stands once for each way to run it:")?;
+            writeln!(f, "It has one place in the queue for each way to run it:")?;
             for variant in &self.0.variants {
                 write_variant(f, variant)?;
             }
         }
-        Ok(())
+        match &self.0.waits {
+            Some(waits) => wait::write_help(f, self.0.id, waits),
+            None => Ok(()),
+        }
     }
 }
 
@@ -129,7 +137,9 @@ pub(in crate::explain) fn formula(formula: &Formula) -> String {
             priority,
             largest: None,
         } => format!("priority {priority}, not divided"),
-        Formula::Rank { user, rank, users } => format!("{user}: rank {rank} of {users}"),
+        Formula::Rank { user, rank, users } => {
+            format!("{user}: place {} of {users}", place(*rank, *users))
+        }
         Formula::Power {
             user,
             effective_usage,

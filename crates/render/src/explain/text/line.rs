@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Text;
+use super::wait;
 use super::words::TresSeconds;
 use fairtree_analysis::explain::Side;
 use fairtree_analysis::explain::line::{
@@ -21,7 +22,12 @@ impl fmt::Display for Text<'_, PlaceExplained> {
             job,
             behind,
             before,
+            waits,
         } = self.0;
+        if let Some(waits) = waits {
+            wait::write_reason(f, waits)?;
+            writeln!(f)?;
+        }
         let order = order.word();
         match job.position {
             Some(at) => writeln!(
@@ -43,7 +49,10 @@ impl fmt::Display for Text<'_, PlaceExplained> {
             writeln!(f)?;
             Text(compared).fmt(f)?;
         }
-        Ok(())
+        match waits.as_ref().filter(|waits| !waits.steps.is_empty()) {
+            Some(waits) => wait::write_help(f, job.id, waits),
+            None => Ok(()),
+        }
     }
 }
 
@@ -142,9 +151,11 @@ fn decides(compared: &PlacesCompared, first: Side) -> String {
         Cause::Ratio => {
             let when = match compared.order {
                 OrderWord::Strict => "now",
-                OrderWord::Interleaved => "when the turn of its job comes",
+                OrderWord::Interleaved => "when its turn comes",
             };
-            format!("{place}. Who {when} has used least of what it is entitled to comes first:")
+            format!(
+                "{place}. Whoever has used the smallest part of its entitlement {when} goes first:"
+            )
         }
         Cause::EqualRatios => format!(
             "{place}, with equal ratios: of the jobs whose turn it is the one submitted first."

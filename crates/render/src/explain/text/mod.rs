@@ -5,6 +5,7 @@ pub(super) mod jobs;
 mod line;
 mod remedies;
 mod users;
+mod wait;
 mod words;
 
 use std::fmt;

@@ -4,8 +4,13 @@ use std::fmt;
 
 use super::Text;
 use super::words::TresSeconds;
+use fairtree_analysis::explain::wait::is_for_users;
 use fairtree_analysis::explain::{Answer, Remedy, RemedyKind};
 use fairtree_model::span::Span;
+
+/// The heading of changes that are not the user's to make.
+pub(super) const ONLY_OTHERS: &str =
+    "What only others can do, or is past (shares, use, a lower nice value)";
 
 /// Writes all remedies that put `name` ahead.
 pub(super) fn write_all(
@@ -16,9 +21,17 @@ pub(super) fn write_all(
     if remedies.is_empty() {
         return Ok(());
     }
+    let own = |remedy: &&Remedy| is_for_users(&remedy.kind);
+    let (own, others): (Vec<&Remedy>, Vec<&Remedy>) = remedies.iter().partition(own);
     writeln!(f)?;
     writeln!(f, "What would put {name} ahead, all else as it is:")?;
-    for remedy in remedies {
+    for remedy in own {
+        writeln!(f, "  - {}", Text(remedy))?;
+    }
+    if !others.is_empty() {
+        writeln!(f, "{ONLY_OTHERS}:")?;
+    }
+    for remedy in others {
         writeln!(f, "  - {}", Text(remedy))?;
     }
     Ok(())
@@ -96,22 +109,28 @@ fn write_never(f: &mut fmt::Formatter<'_>, kind: &RemedyKind, most: u64) -> fmt:
             write!(f, "not more shares for {name}, however many")
         }
         RemedyKind::DecayAlone { .. } => {
-            write!(f, "never decay alone: it takes the same part of all usage")
+            write!(
+                f,
+                "decay alone does not help: it shrinks everyone's usage alike"
+            )
         }
         RemedyKind::RunningLoad => {
             write!(
                 f,
-                "not the jobs that run now, if they went on for {most} hours"
+                "the running jobs alone do not change it, even in {most} hours"
             )
         }
         RemedyKind::Waiting if most == 0 => {
-            write!(f, "not waiting: its age does not grow any more, or not yet")
+            write!(
+                f,
+                "waiting does not help: its age no longer grows, or does not grow yet"
+            )
         }
         RemedyKind::Waiting => {
             let time = Span(most);
             write!(
                 f,
-                "not waiting: in the {time} until its age is at its maximum it does not catch up"
+                "waiting does not help: at full age, in {time}, it is still behind"
             )
         }
         RemedyKind::LowerNice { .. } => write!(f, "no nice value"),

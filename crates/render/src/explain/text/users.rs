@@ -1,10 +1,10 @@
-//! Two users in sentences: their ranks, where their ways part, used and due there.
+//! Two users in sentences: their places, where they differ first, used and due there.
 
 use std::fmt;
 
 use super::Text;
 use super::remedies;
-use super::words::{Percent, TresSeconds};
+use super::words::{Percent, TresSeconds, place};
 use fairtree::fairshare::{Comparison, FactorFormula, Ranking};
 use fairtree_analysis::explain::{PathStep, Reason, Side, UserSide, UsersCompared};
 
@@ -46,9 +46,9 @@ pub(super) fn write_order(f: &mut fmt::Formatter<'_>, compared: &UsersCompared) 
     }
     let [below_a, below_b] = &parting.below;
     if below_a == below_b {
-        writeln!(f, "Their ways part below {below_a}:")?;
+        writeln!(f, "They differ first below {below_a}:")?;
     } else {
-        writeln!(f, "Their ways part below {below_a} and {below_b}:")?;
+        writeln!(f, "They differ first below {below_a} and {below_b}:")?;
     }
     for member in &parting.members {
         writeln!(f, "  {}", account_of(member, compared.ranking))?;
@@ -61,7 +61,8 @@ fn standing(side: &UserSide, compared: &UsersCompared) -> String {
     let factor = side.fs_factor;
     match side.rank {
         Some(rank) => format!(
-            "fair-share factor {factor:.6}, rank {rank} of {}",
+            "fair-share factor {factor:.6}, place {} of {}",
+            place(rank, compared.users),
             compared.users
         ),
         None => format!("fair-share factor {factor:.6}"),
@@ -131,18 +132,18 @@ fn reason(compared: &UsersCompared) -> String {
                 first.name
             )
         }
-        Reason::UsersTie => "Users with the same level fairshare share a rank.".to_owned(),
+        Reason::UsersTie => "Users with the same level fairshare share a place.".to_owned(),
         Reason::UserTiesWithAccount => {
             let (user, account) = if a.is_user { (a, b) } else { (b, a) };
             format!(
-                "{} has the level fairshare of {}, and so the rank of its best user.",
+                "{} has the level fairshare of {}, and so the place of its best user.",
                 user.name, account.name
             )
         }
         Reason::ListOrder => "They have the same level fairshare, and priority/multifactor does \
                               not merge such accounts: the order of its list decides."
             .to_owned(),
-        Reason::TieHandedOn => "Their ranks do not follow from these numbers: \
+        Reason::TieHandedOn => "Their places do not follow from these numbers: \
                                 priority/multifactor hands a tie of other accounts on to users \
                                 below them, a fault that compat=slurm follows."
             .to_owned(),

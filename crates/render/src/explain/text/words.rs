@@ -2,14 +2,24 @@
 
 use std::fmt;
 
-/// TRES-seconds, and the same in hours.
+use crate::figures::larger_unit;
+
+/// TRES-seconds, and the same in a larger unit.
 pub(super) struct TresSeconds(pub(super) f64);
 
 impl fmt::Display for TresSeconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hours = self.0 / 3600.0;
-        write!(f, "{:.0} TRES-seconds ({hours:.1} TRES-hours)", self.0)
+        write!(f, "{:.0} TRES-seconds", self.0)?;
+        match larger_unit(self.0) {
+            Some(larger) => write!(f, " ({larger})"),
+            None => Ok(()),
+        }
     }
+}
+
+/// The place of a rank: 1 is the first, where the best rank is the number of users.
+pub(super) fn place(rank: u64, users: u64) -> u64 {
+    (users + 1).saturating_sub(rank)
 }
 
 /// A part of the whole in percent.
