@@ -81,7 +81,7 @@ impl Score {
         Score {
             grade: grade(ratio),
             ratio,
-            excess: difference.then(|| effective - found.norm_shares),
+            excess: difference.then_some(effective - found.norm_shares),
         }
     }
 }

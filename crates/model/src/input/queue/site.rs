@@ -60,8 +60,8 @@ pub(super) fn of_text(text: &Text<'_>, described: &File) -> Result<QueueSite, In
         return Err(InputError::new(text.file, Problem::Structure(problem))
             .hint("describe one: [machines.NAME]"));
     }
-    let bindings = bindings(&known, &described)?;
-    let default_limit = length(&text, described.default_limit.as_ref(), "default_limit")?;
+    let bindings = bindings(&known, described)?;
+    let default_limit = length(text, described.default_limit.as_ref(), "default_limit")?;
     Ok(QueueSite {
         file: text.file.to_owned(),
         now: match &described.now {
