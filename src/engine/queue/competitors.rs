@@ -1,6 +1,5 @@
 //! Who competes: the associations with shares, what each is entitled to and how its use counts.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::error::QueueError;
@@ -8,7 +7,7 @@ use super::settings::{AccountRule, Counted, SECOND, Settings};
 use crate::config::MOST_MINUTES;
 use crate::fairshare::Entitlement;
 use crate::order::{Entitled, Level};
-use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
+use crate::tree::{AssocId, AssocIndex, Shares, Tree};
 
 /// The parent of nodes directly below the root.
 pub(super) const NONE: u32 = u32::MAX;
@@ -39,7 +38,7 @@ pub(super) struct Competitors {
 impl Competitors {
     pub fn new(tree: &Tree, settings: &Settings) -> Result<Competitors, QueueError> {
         check(settings)?;
-        let tree = &competing(tree, settings);
+        let tree = &settings.competing(tree);
         let special = special(tree, settings)?;
         let mut made = Competitors {
             nodes: Vec::new(),
@@ -161,7 +160,7 @@ fn special(
 /// Refuses minutes of accounts that are more than those of their parent, where both count the same
 /// use.
 pub(super) fn check_minutes(tree: &Tree, settings: &Settings) -> Result<(), QueueError> {
-    let tree = &competing(tree, settings);
+    let tree = &settings.competing(tree);
     let special = special(tree, settings)?;
     match entitlement(tree, settings, &special).excess(tree) {
         None => Ok(()),
@@ -171,26 +170,6 @@ pub(super) fn check_minutes(tree: &Tree, settings: &Settings) -> Result<(), Queu
             given: excess.given,
         }),
     }
-}
-
-/// The tree with the users as they compete: where they do not, they share as their account does.
-fn competing<'a>(tree: &'a Tree, settings: &Settings) -> Cow<'a, Tree> {
-    let aside = |row: &Assoc| {
-        let below_root = tree.root().map(|root| tree.rows()[root.get()].id) == row.parent;
-        row.kind == AssocKind::User && row.shares != Shares::Parent && !below_root
-    };
-    if settings.users_compete || !tree.rows().iter().any(aside) {
-        return Cow::Borrowed(tree);
-    }
-    let rows = tree.rows().iter().map(|row| Assoc {
-        shares: if aside(row) {
-            Shares::Parent
-        } else {
-            row.shares
-        },
-        ..*row
-    });
-    Cow::Owned(Tree::from_rows(rows).expect("a tree with other shares"))
 }
 
 /// Minutes of each account that has some.

@@ -1,7 +1,9 @@
 //! What a queue goes by.
 
+use std::borrow::Cow;
+
 use crate::order::Level;
-use crate::tree::AssocId;
+use crate::tree::{Assoc, AssocId, AssocKind, Shares, Tree};
 use crate::usage::Outcomes;
 
 /// Microseconds since 1970 (a moment), or a number of them (a length).
@@ -69,6 +71,28 @@ pub struct Settings {
     /// Users compete with each other by their shares. Otherwise the jobs of all users of an account
     /// are one line, first in, first out; only users directly below the root compete.
     pub users_compete: bool,
+}
+
+impl Settings {
+    /// The tree with the users as they compete: where they do not, they share as their account does.
+    pub fn competing<'a>(&self, tree: &'a Tree) -> Cow<'a, Tree> {
+        let root = tree.root().map(|root| tree.rows()[root.get()].id);
+        let aside = |row: &Assoc| {
+            row.kind == AssocKind::User && row.shares != Shares::Parent && row.parent != root
+        };
+        if self.users_compete || !tree.rows().iter().any(aside) {
+            return Cow::Borrowed(tree);
+        }
+        let rows = tree.rows().iter().map(|row| Assoc {
+            shares: if aside(row) {
+                Shares::Parent
+            } else {
+                row.shares
+            },
+            ..*row
+        });
+        Cow::Owned(Tree::from_rows(rows).expect("a tree with other shares"))
+    }
 }
 
 /// All leaves compete, interleaved, over 28 days; every end counts; one unit; users do not compete.

@@ -41,14 +41,15 @@ pub(in crate::input) fn as_site(text: &Text<'_>) -> Result<Site, InputError> {
     let config = Config::default().with_policy(&policy);
     let config = config
         .map_err(|error| InputError::new(text.file, Problem::Structure(error.to_string())))?;
+    let tree = settings.competing(&site.tree).into_owned();
     Ok(Site {
         file: site.file,
         cluster: None,
         config,
-        ledger: Ledger::new(&site.tree),
+        ledger: Ledger::new(&tree),
         uses: Some(Uses::at(site.now.map(|now| now.div_euclid(SECOND)))),
         rows: site.rows,
-        tree: site.tree,
+        tree,
         queued: None,
         capacity: u32::try_from(settings.capacity).ok(),
         assumptions: vec!["a site of machines is shown as it begins: nothing has run".to_owned()],
@@ -133,6 +134,7 @@ fn model(counted: Counted) -> UsageModel {
 #[cfg(test)]
 mod tests {
     use crate::input::site;
+    use fairtree::tree::Shares;
 
     // Fractions by hand: 3/5 of two machines in a day; its children have 2 and 1 shares.
     #[test]
@@ -179,6 +181,17 @@ mod tests {
             let text = text.replace("shares = 100", edit);
             let error = site::read("f", text.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
+        }
+    }
+
+    // As in the queue itself: users of an account do not compete unless asked for.
+    #[test]
+    fn users_compete_only_where_asked_for() {
+        let text = "[accounts.a.users.u]\nshares = 2\n[machines.m1]\n";
+        let compete = format!("users_compete = true\n{text}");
+        for (text, shares) in [(text, Shares::Parent), (compete.as_str(), Shares::Raw(2))] {
+            let site = site::read("f", text.as_bytes()).unwrap();
+            assert_eq!(site.tree.rows()[2].shares, shares);
         }
     }
 
