@@ -26,7 +26,7 @@ struct Asked {
 pub(super) struct Before<'a> {
     seen: Seen<'a>,
     asked: Asked,
-    /// The cost, or why there is none; `None`: nothing was asked yet.
+    /// The cost, or why it is not known; `None`: nothing was asked yet.
     cost: Option<Result<Cost, String>>,
 }
 
