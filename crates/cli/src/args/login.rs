@@ -28,4 +28,8 @@ it first is signed in as you.";
 const LOGIN_EXAMPLES: &str = "\
 Examples:
   fairtree login
-  fairtree login --url https://fairtree.example.org";
+  fairtree login --url https://fairtree.example.org
+
+Exit codes:
+  0  the link is printed
+  2  the options are at fault, or munge gave no credential; a message says which";
