@@ -58,7 +58,7 @@ check-packages: ## only the checks of packages: lintian, install, upgrade, remov
 demo: ## a tour of a private cluster with our plugin (KEEP=1: leave it running)
 	$(TESTBED) demo $(if $(KEEP),--keep)
 
-bench: ## measure passes and the engine beside Slurm's own plugin; writes docs/performance.md
+bench: ## measure passes and the engine beside Slurm's own plugin; writes target/bench/report.md
 	$(RELEASE) $(TESTBED) bench
 
 packages: ## make Debian and RPM packages in target/packages (PACKAGER=slurm-smd: for SchedMD's Slurm)

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use common::Order;
 use common::random::Random;
 use fairtree::compat::Compat;
-use fairtree::fairshare::LevelRanks;
-use fairtree::order::{Entitled, Forest, Job, JobColumns, Level, Line, Node, Placed};
+use fairtree::fairshare::{Ranking, compute};
+use fairtree::order::{Entitled, Forest, Job, Level, Line, Node, Placed};
 use fairtree::priority::{Priced, Pricer};
 use fairtree::usage::window::{Columns, RunId, Window, WindowLedger};
 
@@ -31,12 +31,11 @@ const TOLERANCE: f64 = 0.10;
 const OTHER_COMPILER: f64 = 0.25;
 
 /// The tasks, with the number of units of work in each.
-const TASKS: [(&str, usize); 8] = [
+const TASKS: [(&str, usize); 7] = [
     ("price_job", JOBS),
     ("price_job_with_tres", JOBS),
     ("load_association", ASSOCS),
     ("rank_association", ASSOCS),
-    ("follow_charge", CHARGES),
     ("window_charge", ASSOCS),
     ("strict_job", JOBS),
     ("interleaved_job", JOBS),
@@ -44,7 +43,6 @@ const TASKS: [(&str, usize); 8] = [
 
 const JOBS: usize = 10_000;
 const ASSOCS: usize = 10_000;
-const CHARGES: usize = 100;
 
 fn price(config: &fairtree::config::Config, times: usize) {
     let mut tables = common::tables(1000);
@@ -66,24 +64,9 @@ fn load(times: usize) {
 fn rank(times: usize) {
     let tree = common::tree(&common::rows(ASSOCS, Order::DepthFirst));
     let ledger = common::ledger(&tree);
-    let mut ranking = LevelRanks::new(Compat::Documented, &tree, ledger.raw());
     for _ in 0..times {
-        ranking.rebuild(&tree, black_box(ledger.raw()));
-    }
-}
-
-/// Charges users and updates the ranking.
-fn follow(times: usize) {
-    let tree = common::tree(&common::rows(ASSOCS, Order::DepthFirst));
-    let mut ledger = common::ledger(&tree);
-    let mut ranking = LevelRanks::new(Compat::Documented, &tree, ledger.raw());
-    let users = common::some_users(&tree, 2 * CHARGES);
-    for users in users.chunks(CHARGES).take(times) {
-        for user in users {
-            let charged = ledger.charge(&tree, *user, 1e5);
-            charged.expect("a number from 0 up");
-        }
-        ranking.update(&tree, black_box(ledger.raw()), 1.0, users);
+        let raw = black_box(ledger.raw());
+        black_box(compute(Ranking::FAIR_TREE, Compat::Documented, &tree, raw));
     }
 }
 
@@ -152,12 +135,11 @@ fn order(interleaves: bool, times: usize) {
     let mut jobs: Vec<Placed> = rows.collect();
     let forest = Arc::new(Forest::new(&nodes, Level::Depth(1)).expect("a forest"));
     for _ in 0..=times {
-        let columns: JobColumns = jobs.iter().copied().collect();
         let ordered = Line::ordered(
             &forest,
             used.clone(),
             interleaves,
-            black_box(&columns),
+            black_box(&jobs),
             BTreeSet::new(),
         );
         let (_, numbers) = ordered.expect("known nodes");
@@ -174,7 +156,6 @@ fn run(task: &str, times: usize) {
         "price_job_with_tres" => price(&common::config_tres(), times),
         "load_association" => load(times),
         "rank_association" => rank(times),
-        "follow_charge" => follow(times),
         "window_charge" => charge_window(times),
         "strict_job" => order(false, times),
         "interleaved_job" => order(true, times),

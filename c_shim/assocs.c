@@ -2,7 +2,6 @@
  * assocs.c - copies of associations.
  */
 #include "assocs.h"
-#include "nodes.h"
 #include "prefetch.h"
 
 static void copy_recorded(shim_snapshot *snapshot, const slurmdb_assoc_usage_t *usage)
@@ -116,7 +115,6 @@ static size_t prefetch_queued(const shim_want *want, void *const *at, size_t len
  */
 void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 {
-	host_trail trail;
 	size_t most, fetched = 0;
 
 	if (!assoc_mgr_assoc_list || !assoc_mgr_root_assoc)
@@ -127,7 +125,6 @@ void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 	if (want->recorded)
 		(void) HOST_EXPECT(snapshot, snapshot->recorded, most);
 	(void) queue_child(assoc_mgr_root_assoc, snapshot);
-	host_trail_begin(&trail, &snapshot->child_nodes, most);
 	for (size_t i = 0; i < snapshot->assoc_at.len && !snapshot->out_of_memory; i++) {
 		slurmdb_assoc_rec_t *assoc;
 
@@ -137,14 +134,12 @@ void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 		assoc = snapshot->assoc_at.at[i];
 		copy_row(snapshot, want, assoc);
 		if (!assoc->user && assoc->usage->children_list)
-			(void) host_trail_walk(&trail, assoc->usage->children_list, queue_child,
-					       snapshot);
+			(void) list_for_each_ro(assoc->usage->children_list, queue_child, snapshot);
 		if (snapshot->assoc_at.len > most) {
 			snapshot->broken_tree = true;
 			break;
 		}
 	}
-	host_trail_end(&trail);
 }
 
 void host_forget_records(shim_snapshot *snapshot)

@@ -3,7 +3,6 @@
  * over all jobs.
  */
 #include "jobs.h"
-#include "nodes.h"
 #include "prefetch.h"
 
 static int copy_partition_key(void *part, void *arg)
@@ -389,8 +388,15 @@ static bool is_accruing(const shim_want *want, const job_record_t *job)
 	       (want->accruing_completing && IS_JOB_COMPLETING(job));
 }
 
-void host_prefetch_job(const shim_want *want, const job_record_t *job)
+/*
+ * `queued`: a constant, so that a pass without an order has none of the tests of one with an order:
+ * with them a pass over 1,000,000 scattered jobs took 380 to 500 ms instead of 380.
+ */
+static inline __attribute__((always_inline)) void
+prefetch_fields(const shim_want *want, const job_record_t *job, bool queued)
 {
+	bool prices = !queued || !want->order_only;
+
 	prefetch_l2(&job->assoc_id);
 	prefetch_l2(&job->details);
 	prefetch_l2(&job->job_id);
@@ -400,21 +406,17 @@ void host_prefetch_job(const shim_want *want, const job_record_t *job)
 #if HOST_HAS_QOS_LISTS
 	prefetch_l2(&job->qos_list);
 #endif
-	if (!want->order_only) {
+	if (prices || want->order_partition)
 		prefetch_l2(&job->part_ptr);
+	if (prices || want->order_qos)
 		prefetch_l2(&job->qos_ptr);
-		prefetch_l2(&job->site_factor);
+	if (prices || want->billed)
 		prefetch_l2(&job->time_limit);
+	if (prices) {
+		prefetch_l2(&job->site_factor);
 		prefetch_l2(&job->total_cpus);
-	} else {
-		if (want->order_partition)
-			prefetch_l2(&job->part_ptr);
-		if (want->order_qos)
-			prefetch_l2(&job->qos_ptr);
-		if (want->billed)
-			prefetch_l2(&job->time_limit);
 	}
-	if (want->billed)
+	if (queued && want->billed)
 		prefetch_l2(&job->tres_req_cnt);
 	if (want->waiting_tres) {
 		prefetch_l2(&job->tres_req_cnt);
@@ -423,22 +425,23 @@ void host_prefetch_job(const shim_want *want, const job_record_t *job)
 }
 
 /* Prefetches the fields that are read of a job that may be priced. */
-static void prefetch_waiting(const shim_want *want, const job_record_t *job)
+static inline __attribute__((always_inline)) void
+prefetch_waiting(const shim_want *want, const job_record_t *job, bool queued)
 {
 	if (job->details) {
 		prefetch_l2(&job->details->nice);
-		if (!want->order_only) {
+		if (!queued || !want->order_only) {
 			prefetch_l2(&job->details->accrue_time);
 			prefetch_l2(&job->details->max_cpus);
 			prefetch_l2(&job->details->min_cpus);
 			prefetch_l2(&job->details->min_nodes);
 		}
+		if (queued)
+			prefetch_l2(&job->details->submit_time);
 	}
 	if (job->part_ptr_list)
 		host_prefetch_list(job->part_ptr_list);
-	if (want->queued && job->details)
-		prefetch_l2(&job->details->submit_time);
-	if (want->billed && job->tres_req_cnt)
+	if (queued && want->billed && job->tres_req_cnt)
 		prefetch_l2(&job->tres_req_cnt[TRES_ARRAY_BILLING]);
 	if (want->waiting_tres) {
 		prefetch_l2_range(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
@@ -446,10 +449,11 @@ static void prefetch_waiting(const shim_want *want, const job_record_t *job)
 	}
 }
 
-void host_prefetch_parts(const shim_want *want, const job_record_t *job)
+static inline __attribute__((always_inline)) void
+prefetch_pointed(const shim_want *want, const job_record_t *job, bool queued)
 {
 	if (is_waiting(want, job))
-		prefetch_waiting(want, job);
+		prefetch_waiting(want, job, queued);
 	if (may_have_run(want, job)) {
 		/* Few jobs are charged, so their lines are not prefetched for all jobs. */
 		prefetch_l2(&job->start_time);
@@ -459,6 +463,16 @@ void host_prefetch_parts(const shim_want *want, const job_record_t *job)
 		prefetch_l2(&job->user_id);
 		prefetch_l2(&job->billable_tres);
 	}
+}
+
+void host_prefetch_job(const shim_want *want, const job_record_t *job)
+{
+	prefetch_fields(want, job, want->queued);
+}
+
+void host_prefetch_parts(const shim_want *want, const job_record_t *job)
+{
+	prefetch_pointed(want, job, want->queued);
 }
 
 /* ---- all jobs -------------------------------------------------------------------------------- */
@@ -473,12 +487,22 @@ typedef struct {
 
 static void prefetch_record(const void *job, void *arg)
 {
-	host_prefetch_job(((const job_walk *) arg)->want, job);
+	prefetch_fields(((const job_walk *) arg)->want, job, false);
 }
 
 static void prefetch_parts(const void *job, void *arg)
 {
-	host_prefetch_parts(((const job_walk *) arg)->want, job);
+	prefetch_pointed(((const job_walk *) arg)->want, job, false);
+}
+
+static void prefetch_queued_record(const void *job, void *arg)
+{
+	prefetch_fields(((const job_walk *) arg)->want, job, true);
+}
+
+static void prefetch_queued_parts(const void *job, void *arg)
+{
+	prefetch_pointed(((const job_walk *) arg)->want, job, true);
 }
 
 /* Prefetches the data to which the fields point. */
@@ -487,18 +511,8 @@ static void prefetch_beyond(const void *arg_job, void *arg)
 	const shim_want *want = ((const job_walk *) arg)->want;
 	const job_record_t *job = arg_job;
 
-	if (job->part_ptr_list && is_waiting(want, job))
-		host_prefetch_first(job->part_ptr_list);
 	if (may_have_run(want, job))
 		prefetch_l2_range(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
-}
-
-static void prefetch_second_node(const void *arg_job, void *arg)
-{
-	const job_record_t *job = arg_job;
-
-	if (job->part_ptr_list && is_waiting(((const job_walk *) arg)->want, job))
-		host_prefetch_second(job->part_ptr_list);
 }
 
 static bool copy_job(void *arg_job, void *arg)
@@ -515,7 +529,13 @@ static bool copy_job(void *arg_job, void *arg)
 }
 
 static const pipeline_stages stages = {
-	.prefetch = { prefetch_record, prefetch_parts, prefetch_beyond, prefetch_second_node },
+	.prefetch = { prefetch_record, prefetch_parts, prefetch_beyond },
+	.process = copy_job,
+};
+
+/* Of passes with an order. */
+static const pipeline_stages queued_stages = {
+	.prefetch = { prefetch_queued_record, prefetch_queued_parts, prefetch_beyond },
 	.process = copy_job,
 };
 
@@ -526,13 +546,22 @@ static int walk_to(void *job, void *arg)
 	return pipeline_push(&w->jobs, &stages, job, w) ? 0 : -1;
 }
 
+static int walk_queued_to(void *job, void *arg)
+{
+	job_walk *w = arg;
+
+	return pipeline_push(&w->jobs, &queued_stages, job, w) ? 0 : -1;
+}
+
 void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want)
 {
 	job_walk w = { .snapshot = snapshot, .want = want };
-	host_trail trail;
 
-	host_trail_begin(&trail, &snapshot->job_nodes, (size_t) list_count(job_list));
-	(void) host_trail_walk(&trail, job_list, walk_to, &w);
-	host_trail_end(&trail);
-	pipeline_drain(&w.jobs, &stages, &w);
+	if (want->queued) {
+		(void) list_for_each_ro(job_list, walk_queued_to, &w);
+		pipeline_drain(&w.jobs, &queued_stages, &w);
+	} else {
+		(void) list_for_each_ro(job_list, walk_to, &w);
+		pipeline_drain(&w.jobs, &stages, &w);
+	}
 }

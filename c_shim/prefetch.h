@@ -37,6 +37,13 @@ static inline void prefetch_l2_range(const void *at, size_t len)
 		prefetch_l2((const char *) at + i);
 }
 
+/* Prefetches a list that will be walked. */
+static inline void host_prefetch_list(const void *list)
+{
+	prefetch_l2(list);
+	prefetch_l2((const char *) list + CACHE_LINE);
+}
+
 /* Number of records that a batch prefetches together, before it reads the first of them. */
 #define PREFETCH_BATCH 128
 

@@ -2,7 +2,6 @@
  * prices.c - writes priorities and their factors into slurmctld's jobs. Memory that slurmctld frees
  * later comes from its own allocator.
  */
-#include "nodes.h"
 #include "prefetch.h"
 #include "records.h"
 
@@ -323,14 +322,6 @@ static void write_batch(variants_batch *b)
 {
 	for (size_t i = 0; i < b->len; i++)
 		prefetch_variants(b->job[i]);
-	for (size_t i = 0; i < b->len; i++) {
-		if (b->job[i]->part_ptr_list)
-			host_prefetch_first(b->job[i]->part_ptr_list);
-	}
-	for (size_t i = 0; i < b->len; i++) {
-		if (b->job[i]->part_ptr_list)
-			host_prefetch_second(b->job[i]->part_ptr_list);
-	}
 	for (size_t i = 0; i < b->len; i++)
 		write_variants_of(b, b->job[i], b->price[i]);
 	b->len = 0;
@@ -406,32 +397,11 @@ void shim_factors_find(const shim_snapshot *snapshot, const shim_price *prices, 
 	}
 }
 
-static inline shim_factors factors_at(const shim_factor_columns *columns, size_t i)
-{
-	return (shim_factors) {
-		.age = columns->age[i],
-		.assoc = columns->assoc[i],
-		.fairshare = columns->fairshare[i],
-		.job_size = columns->job_size[i],
-		.partition = columns->partition[i],
-		.qos = columns->qos[i],
-		.site = columns->site[i],
-		.nice = columns->nice[i],
-		.clear = columns->clear[i],
-		.tres = columns->tres ? columns->tres + i * columns->tres_len : NULL,
-		.tres_weights = columns->tres_weights,
-		.tres_len = columns->tres_len,
-	};
-}
-
-void shim_factors_write(void *const *jobs, const shim_factor_columns *factors, size_t len)
+void shim_factors_write(void *const *jobs, const shim_factors *factors, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (jobs[i]) {
-			const shim_factors from = factors_at(factors, i);
-
-			write_factors(jobs[i], &from);
-		}
+		if (jobs[i])
+			write_factors(jobs[i], &factors[i]);
 	}
 }
 

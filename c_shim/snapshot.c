@@ -74,9 +74,6 @@ void shim_snapshot_free(shim_snapshot *snapshot)
 	free(snapshot->qos_now_at.at);
 	free(snapshot->variants.at);
 	free(snapshot->waiting_at.at);
-	free(snapshot->job_nodes.at);
-	free(snapshot->child_nodes.at);
-	free(snapshot->assoc_nodes.at);
 	*snapshot = (shim_snapshot) { 0 };
 }
 

@@ -3,7 +3,6 @@
  * in place, under the usage lock.
  */
 #include "charge.h"
-#include "nodes.h"
 #include "prefetch.h"
 #include "records.h"
 #include "stored_usage.h"
@@ -503,14 +502,10 @@ static int walk_to(void *assoc, void *arg)
 static void walk_assocs(renewal *r)
 {
 	assoc_walk w = { .renewal = r };
-	host_trail trail;
 
 	if (!assoc_mgr_assoc_list)
 		return;
-	host_trail_begin(&trail, &r->snapshot->assoc_nodes,
-			 (size_t) list_count(assoc_mgr_assoc_list));
-	(void) host_trail_walk(&trail, assoc_mgr_assoc_list, walk_to, &w);
-	host_trail_end(&trail);
+	(void) list_for_each_ro(assoc_mgr_assoc_list, walk_to, &w);
 	pipeline_drain(&w.assocs, &stages, r);
 }
 

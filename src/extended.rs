@@ -15,11 +15,8 @@
 
 mod arithmetic;
 mod decimal;
-mod divisor;
 mod functions;
 mod x87;
-
-pub(crate) use divisor::Divisor;
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -13,7 +13,6 @@
 //! | [`order`] | in which order jobs start where the factor is no term of a sum |
 //! | [`config`] | slurm.conf's own names for all of the above |
 //! | [`engine`] | one pass: usage, ranks, priorities |
-//! | `parallel` | the same results from several threads (feature `parallel`) |
 //!
 //! With the feature `capi` this is the library of `include/fairtree.h`, with the feature `slurm` the
 //! priority plugin. What reads files, reports and draws stands in `crates/`, over this.
@@ -23,14 +22,10 @@ pub mod config;
 pub mod engine;
 pub mod extended;
 pub mod fairshare;
-mod number_hasher;
 pub mod order;
 pub mod priority;
 pub mod tree;
 pub mod usage;
-
-#[cfg(feature = "parallel")]
-pub mod parallel;
 
 #[cfg(feature = "capi")]
 pub mod capi;

@@ -18,7 +18,7 @@ use common::Site;
 use fairtree::compat::Compat;
 use fairtree::config::{Config, PriorityParameters};
 use fairtree::extended::Extended;
-use fairtree::fairshare::{AssocFairshare, Entitlement, Ranking, compute, compute_entitled};
+use fairtree::fairshare::{AssocFairshare, Entitlement, Ranking, compute, compute_again};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use naive::{naive_difference, naive_least_used, naive_of_minutes, naive_weighted_walk};
 use proptest::prelude::*;
@@ -218,7 +218,13 @@ fn minutes_instead_of_shares() {
     let site = Site::parse("i1/ 1\n  u1 parent 360\ni2/ 1\n  u2 parent 7200");
     let order = |entitlement: &Entitlement| {
         let ranking = Ranking::LEAST_USED_LEAF;
-        let found = compute_entitled(ranking, entitlement, &site.tree, &site.raw_usage);
+        let found = compute_again(
+            (ranking, entitlement),
+            Compat::Documented,
+            &site.tree,
+            &site.raw_usage,
+            Vec::new(),
+        );
         [1, 3].map(|at| found[at].fs_factor.unwrap())
     };
     assert_eq!(order(&Entitlement::SHARES), [1.0, 0.5]);
@@ -314,7 +320,9 @@ fn children_that_exceed_their_parent_divide_its_minutes() {
     assert_eq!(config.check_minutes(&site.tree, |_| None), Ok(()));
 
     // i1 and i2 tie exactly: i2, a leaf, has the factor of the best one in i1.
-    let ranked = compute_entitled(config.ranking(), &entitlement, &site.tree, &site.raw_usage);
+    let (tree, raw) = (&site.tree, &site.raw_usage);
+    let ranking = (config.ranking(), &entitlement);
+    let ranked = compute_again(ranking, Compat::Documented, tree, raw, Vec::new());
     let factor = |name: &str| ranked[at(name).get()].fs_factor.unwrap();
     assert_eq!(factor("u3"), factor("u2"));
     assert!(factor("u4") < factor("u1") && factor("u1") < factor("u2"));
@@ -406,7 +414,7 @@ proptest! {
         }
         let (tree, raw) = (&site.tree, &site.raw_usage);
         for (ranking, level) in [(level(depth), Some(depth)), (Ranking::LEAST_USED_LEAF, None)] {
-            let found = compute_entitled(ranking, &entitlement, tree, raw);
+            let found = compute_again((ranking, &entitlement), Compat::Documented, tree, raw, Vec::new());
             let found: Vec<_> = found.iter().map(|row| row.fs_factor).collect();
             prop_assert_eq!(found, naive_least_used(&site, level, &minutes, whole));
         }
@@ -426,7 +434,8 @@ proptest! {
         };
         let entitlement = Entitlement::of_policy(&config, &site.tree, []);
         for (ranking, level) in [(level(depth), Some(depth)), (Ranking::LEAST_USED_LEAF, None)] {
-            let found = compute_entitled(ranking, &entitlement, &site.tree, &site.raw_usage);
+            let (tree, raw) = (&site.tree, &site.raw_usage);
+            let found = compute_again((ranking, &entitlement), Compat::Documented, tree, raw, Vec::new());
             let found: Vec<_> = found.iter().map(|row| row.fs_factor).collect();
             prop_assert_eq!(found, naive_of_minutes(&site, level, (&minutes, true), 0));
         }

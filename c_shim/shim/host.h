@@ -39,8 +39,6 @@ extern bool shim_in_slurmctld(void);
 extern bool shim_is_ending(void);
 extern bool shim_has_slurmdbd(void);
 extern bool shim_has_root(void);
-/* Checks that nodes of slurmctld's lists have the expected layout. For init only. */
-extern bool shim_nodes_learn(void);
 /* Sets the effective usage of the root to 1, if there is one. For init only: takes no lock. */
 extern void shim_root_uses_all(void);
 extern bool shim_enforces_limits(void);

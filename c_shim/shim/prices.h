@@ -34,22 +34,6 @@ typedef struct {
 	bool clear; /* no factors: an administrator set the priority */
 } shim_factors;
 
-/* The same for some jobs, by column. */
-typedef struct {
-	const double *age;
-	const double *assoc;
-	const double *fairshare;
-	const double *job_size;
-	const double *partition;
-	const double *qos;
-	const int32_t *site;
-	const int32_t *nice;
-	const bool *clear;
-	const double *tres;	    /* `tres_len` per job, or NULL */
-	const double *tres_weights; /* the same number of weights, equal for all jobs */
-	size_t tres_len;
-} shim_factor_columns;
-
 /*
  * Prefetches the data that pricing a job reads and writes. Returns the id of its association, 0
  * without one. The caller holds the job write lock.
@@ -79,7 +63,7 @@ extern void shim_factors_find(const shim_snapshot *snapshot, const shim_price *p
  * Writes the factors of the jobs that were found. Both need the read lock of jobs, in one hold;
  * under it only the hooks of the plugin read or write factors.
  */
-extern void shim_factors_write(void *const *jobs, const shim_factor_columns *factors, size_t len);
+extern void shim_factors_write(void *const *jobs, const shim_factors *factors, size_t len);
 /* Writes factors and variants of `job`, not its priority. Needs the job write lock. */
 extern void shim_job_write_factors(const shim_snapshot *snapshot, void *job,
 				   const shim_factors *factors, const uint32_t *variants,

@@ -39,9 +39,6 @@ typedef struct {
 	shim_pointer_rows qos_at;
 	shim_pointer_rows qos_now_at;
 	shim_u64_rows waiting_at; /* private: addresses of records of `waiting`; never read */
-	shim_u32_rows job_nodes; /* private: last addresses of nodes of slurmctld's lists */
-	shim_u32_rows child_nodes;
-	shim_u32_rows assoc_nodes;
 	uint32_t tres_count;
 	uint32_t cluster_cpus;
 	uint32_t cluster_nodes;

@@ -1,6 +1,6 @@
 //! Files of window ledgers: files from a few charges, with bytes changed and a correct checksum;
 //! and arbitrary bytes. A file that can be read is written as the same bytes, and is still usable:
-//! it takes charges and refunds, and can be merged, made coarser and pruned.
+//! it can be made coarser.
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};
@@ -23,7 +23,6 @@ struct Input {
     cover: [u32; 2],
     changes: Vec<(u16, u8)>,
     raw: Option<Vec<u8>>,
-    prune: u32,
     coarsen: u8,
 }
 
@@ -83,35 +82,12 @@ fn goes_on(history: History, input: &Input) {
         bytes
     );
     let mut other = history.clone();
-    if let Ok(rate) = history.columns().rate(4.0, 1.0, &[]) {
-        let run = RunId {
-            job: u32::MAX,
-            run: -7,
-        };
-        let as_of = history.sources().first().map_or(0, |source| source.as_of);
-        let charged = other.charge(&leaf(1), Some(run), as_of - 10, as_of, &rate);
-        if charged.is_ok() {
-            assert!(other.take_back(run));
-            assert_eq!(other.save(), bytes, "a charge that was taken back");
-        }
-    }
-    let _ = other.prune(i64::from(input.prune) << 2);
     let _ = other.coarsen(
         history
             .resolution_secs()
             .saturating_mul(u32::from(input.coarsen)),
     );
     assert!(History::load(&other.save()).is_ok());
-    if other.resolution_secs() == history.resolution_secs() {
-        let columns = Columns::new(["gres/gpu"]).expect("columns");
-        let resolution = u64::from(history.resolution_secs());
-        let empty = History::new("other", resolution, columns, history.dates(), NOW);
-        if let Ok(mut merged) = empty {
-            if merged.merge(&other).is_ok() {
-                assert!(History::load(&merged.save()).is_ok());
-            }
-        }
-    }
 }
 
 fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {

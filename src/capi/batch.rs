@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::config::Config;
-use crate::priority::{
-    AssocFactors, BLOCK, Block, Index, Job, JobTables, Priced, Pricer, PriorityError, Span, When,
-};
+use crate::priority::{AssocFactors, Index, Job, JobTables, Priced, Pricer, PriorityError, Span};
 
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
@@ -14,7 +12,6 @@ use super::handle;
 use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_THREADS_MAX, JobRow, ListsRow};
 use super::site::{SiteHandle, SiteModel};
 use super::tree::{FT_NONE, TreeHandle, TreeModel};
-use super::user_factors::{ById, NO_USER};
 use super::users::Users;
 use super::view;
 
@@ -27,6 +24,18 @@ impl From<PriorityError> for Failure {
         };
         Failure::new(status, error.to_string())
     }
+}
+
+/// Jobs that a thread takes at least.
+const LEAST_SHARE: usize = 64;
+
+/// When jobs are priced: in a pass, or when they are submitted, changed or released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    /// As [`Pricer::price`].
+    Pass,
+    /// As [`Pricer::price_set`].
+    Set,
 }
 
 /// The engine's tables, and the caller's rows.
@@ -198,13 +207,10 @@ impl<'a> Batch<'a> {
         self.counts.to_mut();
     }
 
-    /// How many jobs a thread gets where as many as the caller allows share them: whole blocks.
+    /// How many jobs a thread gets where as many as the caller allows share them.
     pub(super) fn share(&self) -> usize {
         let threads = self.threads.max(1) as usize;
-        self.len()
-            .div_ceil(threads)
-            .next_multiple_of(BLOCK)
-            .max(BLOCK)
+        self.len().div_ceil(threads).max(LEAST_SHARE)
     }
 
     pub(super) fn pricer(&self) -> Result<Pricer<'_>, Failure> {
@@ -213,149 +219,40 @@ impl<'a> Batch<'a> {
     }
 
     /// Checks all jobs; after that [`Batch::for_each`] does not fail.
-    pub(super) fn check(&self, pricer: &Pricer<'_>) -> Result<(), Failure> {
-        let mut block = Block::default();
-        self.blocks(0..self.len())
-            .try_for_each(|jobs| self.look_up(jobs, pricer, &mut block))
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        (0..self.len()).try_for_each(|number| self.look_up(number).map(drop))
     }
 
-    /// The numbers of these jobs, block by block.
-    fn blocks(&self, jobs: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-        let end = jobs.end;
-        jobs.step_by(BLOCK)
-            .map(move |first| first..end.min(first + BLOCK))
-    }
-
-    /// Calls `each` with the blocks of these jobs in their order, checked and priced, and with the
-    /// number of each block's first one.
-    #[inline(always)]
+    /// Calls `each` with these jobs in their order, checked and priced, and with the number of each.
     pub(super) fn for_each(
         &self,
         jobs: Range<usize>,
         pricer: &Pricer<'_>,
-        mut each: impl FnMut(usize, &[JobRow], &Block),
+        mut each: impl FnMut(usize, &Job, Priced),
     ) -> Result<(), Failure> {
-        let mut block = Block::default();
-        for jobs in self.blocks(jobs) {
-            self.look_up(jobs.clone(), pricer, &mut block)?;
-            let rows = &self.jobs[jobs.clone()];
-            block.fill(pricer, rows, |row| self.plain(row), self.when);
-            each(jobs.start, rows, &block);
+        for number in jobs {
+            let (job, assoc) = self.look_up(number)?;
+            let priced = match self.when {
+                When::Pass => pricer.price_with(&job, &assoc),
+                When::Set => pricer.price_set_with(&job, &assoc),
+            };
+            each(number, &job, priced);
         }
         Ok(())
     }
 
-    /// Calls `each` with all jobs in their order, checked and priced.
-    pub(super) fn for_each_job(
-        &self,
-        pricer: &Pricer<'_>,
-        mut each: impl FnMut(&Job, Priced),
-    ) -> Result<(), Failure> {
-        self.for_each(0..self.len(), pricer, |first, rows, block| {
-            for (at, row) in rows.iter().enumerate() {
-                each(&self.job(first + at), block.priced(at, &self.plain(row)));
-            }
-        })
-    }
-
-    /// Reads these jobs, a block at most, finds what comes beside their rows, and checks them.
-    #[inline(always)]
-    fn look_up(
-        &self,
-        jobs: Range<usize>,
-        pricer: &Pricer<'_>,
-        block: &mut Block,
-    ) -> Result<(), Failure> {
-        let rows = &self.jobs[jobs.clone()];
-        let found = match self.users.by_id() {
-            ById::Ranks(ranks, users) => {
-                let found = self.read(jobs.clone(), pricer, block, ranks);
-                block.fs_factors.iter_mut().for_each(|rank| *rank /= users);
-                found
-            }
-            ById::Factors(factors) => self.read(jobs.clone(), pricer, block, factors),
-        };
-        let mut sound = match found && !self.users.have_priorities() {
-            true => true,
-            false => self.find_users(rows, pricer, block),
-        };
-        if !self.site_factors.is_empty() {
-            block.site_factors[..rows.len()].copy_from_slice(&self.site_factors[jobs.clone()]);
-        }
-        sound &= self.are_sound(rows, block);
-        if !self.lists.is_empty() {
-            let lists = &self.lists[jobs.clone()];
-            sound &= lists.iter().all(|lists| self.are_within(lists));
-        }
-        match sound {
-            true => Ok(()),
-            false => Err(self.complaint(jobs)),
+    /// A job and the factors of its user, checked.
+    fn look_up(&self, number: usize) -> Result<(Job, AssocFactors), Failure> {
+        let row = &self.jobs[number];
+        let lists = self.lists.get(number);
+        let is_sound = self.is_sound(row) && lists.is_none_or(|lists| self.are_within(lists));
+        match self.users.find(row.assoc).filter(|_| is_sound) {
+            Some(assoc) => Ok((self.job(number), assoc)),
+            None => Err(self.complaint(number)),
         }
     }
 
-    /// Reads these jobs, and for each of them what `by_id` has for its user; false where that is a
-    /// hole or NaN.
-    #[inline(always)]
-    fn read<T: Copy + Into<f64>>(
-        &self,
-        jobs: Range<usize>,
-        pricer: &Pricer<'_>,
-        block: &mut Block,
-        by_id: &[T],
-    ) -> bool {
-        let rows = &self.jobs[jobs.clone()];
-        // After the last blocks there is nothing to prefetch.
-        let next = self.jobs.get(jobs.end..jobs.end + BLOCK).unwrap_or(rows);
-        let mut found = true;
-        block.read(
-            pricer,
-            rows,
-            |row| self.plain(row),
-            |at, row| {
-                // Cache misses of these reads cost more than all arithmetic on the values: prefetch.
-                view::prefetch(by_id.as_ptr().wrapping_add(next[at].assoc as usize));
-                view::prefetch(rows.as_ptr().wrapping_add(at + 2 * BLOCK));
-                let in_table = by_id.get(row.assoc as usize);
-                let fs_factor = in_table.map_or(NO_USER, |found| (*found).into());
-                found &= fs_factor >= 0.0;
-                AssocFactors {
-                    fs_factor,
-                    ..AssocFactors::default()
-                }
-            },
-        );
-        found
-    }
-
-    /// Looks users up one by one, for the cases that the table does not cover; false if one of them
-    /// is not valid.
-    #[inline(never)]
-    fn find_users(&self, rows: &[JobRow], pricer: &Pricer<'_>, block: &mut Block) -> bool {
-        rows.iter().enumerate().all(|(at, row)| {
-            let found = self.users.find(row.assoc);
-            block.set_assoc(pricer, at, &found.unwrap_or_default());
-            found.is_some()
-        })
-    }
-
-    /// Returns true if all rows exist that these jobs refer to, except users and lists. A few
-    /// operations per job and one branch for all.
-    #[inline(always)]
-    fn are_sound(&self, rows: &[JobRow], block: &Block) -> bool {
-        let most =
-            |slots: &[u32; BLOCK]| slots.iter().fold(0, |most, slot| most.max(*slot)) as usize;
-        let (mut tres_slot, mut flags) = (0, 0);
-        for row in rows {
-            tres_slot = row.tres_slot().max(tres_slot);
-            flags |= row.flags;
-        }
-        most(&block.partitions) <= self.tables.partitions.len()
-            && most(&block.qos_slots) <= self.tables.qos.len()
-            && tres_slot as usize <= self.tres_rows
-            && flags & !FT_JOB_DIRECT == 0
-    }
-
-    /// The same for one job.
+    /// Returns true if all rows exist that a job refers to, except its user and lists.
     fn is_sound(&self, row: &JobRow) -> bool {
         let Job { partition, qos, .. } = self.plain(row);
         Index::slot(partition) as usize <= self.tables.partitions.len()
@@ -381,21 +278,9 @@ impl<'a> Batch<'a> {
         ) && ends(lists.qos_start, lists.qos_len, qos_lists.len())
     }
 
-    /// The error of the first of these jobs that is not sound.
+    /// The error of a job that is not sound.
     #[cold]
-    fn complaint(&self, mut jobs: Range<usize>) -> Failure {
-        let is_bad = |number: &usize| {
-            let row = &self.jobs[*number];
-            self.users.find(row.assoc).is_none()
-                || !self.is_sound(row)
-                || self
-                    .lists
-                    .get(*number)
-                    .is_some_and(|lists| !self.are_within(lists))
-        };
-        let number = jobs
-            .find(is_bad)
-            .expect("a job that was found to be unsound");
+    fn complaint(&self, number: usize) -> Failure {
         let row = &self.jobs[number];
         let at = format!("batch.jobs[{number}]");
         if row.flags & !FT_JOB_DIRECT != 0 {
@@ -444,8 +329,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The engine's row of a job, without what comes beside it.
-    #[inline(always)]
-    pub(super) fn plain(&self, row: &JobRow) -> Job {
+    fn plain(&self, row: &JobRow) -> Job {
         row.job(self.tres_len())
     }
 }

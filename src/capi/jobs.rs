@@ -4,8 +4,6 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::priority::Pricer;
-
 use super::batch::Batch;
 use super::config::ConfigHandle;
 use super::error::Failure;
@@ -56,7 +54,7 @@ pub unsafe extern "C" fn ft_jobs_price(
                 batch.detach();
             }
             // Terms are many bytes: they go straight to where they belong, once nothing can fail.
-            batch.check(&batch.pricer()?)?;
+            batch.check()?;
         }
         let mut prices = vec![0; out.len()];
         let wants_terms = terms.len() > 0;
@@ -81,20 +79,14 @@ pub(super) fn price_all(
     write: impl Fn(usize, PricedRow) + Sync,
 ) -> Result<(), Failure> {
     let (pricer, write) = (batch.pricer()?, &write);
-    let wide = wide::is_there();
     let price = |first: usize, prices: &mut [u32]| {
-        let mut part = Part {
-            batch,
-            pricer: &pricer,
-            first,
-            prices,
-            wants_terms,
-        };
-        match wide {
-            // SAFETY: the processor has been asked.
-            true => unsafe { wide::price(&mut part, write) },
-            false => part.price(write),
-        }
+        let jobs = first..first + prices.len();
+        batch.for_each(jobs, &pricer, |number, _, priced| {
+            prices[number - first] = priced.priority;
+            if wants_terms {
+                write(number, PricedRow::from(&priced));
+            }
+        })
     };
     let share = batch.share();
     if batch.len() <= share {
@@ -126,61 +118,6 @@ pub(super) fn price_all(
     });
     let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
     first.map_or(Ok(()), |(_, failure)| Err(failure))
-}
-
-/// A run of jobs, priced by one thread.
-struct Part<'p> {
-    batch: &'p Batch<'p>,
-    pricer: &'p Pricer<'p>,
-    first: usize,
-    prices: &'p mut [u32],
-    wants_terms: bool,
-}
-
-impl Part<'_> {
-    #[inline(always)]
-    fn price(&mut self, write: &impl Fn(usize, PricedRow)) -> Result<(), Failure> {
-        let Part { first, prices, .. } = self;
-        let jobs = *first..*first + prices.len();
-        self.batch
-            .for_each(jobs, self.pricer, |number, rows, block| {
-                let here = &mut prices[number - *first..][..rows.len()];
-                here.copy_from_slice(&block.priorities()[..rows.len()]);
-                let rows = if self.wants_terms { rows } else { &[] };
-                for (at, row) in rows.iter().enumerate() {
-                    write(
-                        number + at,
-                        PricedRow::from(&block.priced(at, &self.batch.plain(row))),
-                    );
-                }
-            })
-    }
-}
-
-/// The same code compiled for vector instructions, on processors that have them. The results are
-/// the same to the last bit (multiplication and addition are not fused).
-mod wide {
-    use super::{Failure, Part, PricedRow};
-
-    #[cfg(target_arch = "x86_64")]
-    pub(super) fn is_there() -> bool {
-        is_x86_feature_detected!("avx2")
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    pub(super) fn is_there() -> bool {
-        false
-    }
-
-    /// # Safety
-    /// [`is_there`] says so.
-    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
-    pub(super) unsafe fn price(
-        part: &mut Part<'_>,
-        write: &impl Fn(usize, PricedRow),
-    ) -> Result<(), Failure> {
-        part.price(write)
-    }
 }
 
 fn next<T>(parts: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
@@ -224,7 +161,7 @@ pub unsafe extern "C" fn ft_jobs_price_lists(
         let (mut found, mut total) = (vec![0], 0_usize);
         let wanted = out.len() > 0;
         let pricer = batch.pricer()?;
-        batch.for_each_job(&pricer, |job, priced| {
+        batch.for_each(0..batch.len(), &pricer, |_, job, priced| {
             let count = pricer.variants(job).len();
             if let (true, Some(own)) = (wanted, prices.get_mut(total..total + count)) {
                 pricer.price_variants(job, &priced, own);
@@ -271,7 +208,7 @@ pub unsafe extern "C" fn ft_jobs_tres_terms(
         let mut found = vec![0.0; out.len()];
         let mut rows = found.chunks_exact_mut(per_job.max(1));
         let pricer = batch.pricer()?;
-        batch.for_each_job(&pricer, |job, _| {
+        batch.for_each(0..batch.len(), &pricer, |_, job, _| {
             if let Some(row) = rows.next() {
                 pricer.tres_terms(job, row);
             }

@@ -48,7 +48,6 @@ mod state;
 mod tree;
 mod usage;
 mod usage_runs;
-mod user_factors;
 mod users;
 mod version;
 mod view;

@@ -19,7 +19,7 @@ use super::handle;
 use super::job_rows::{BatchRow, Mode};
 use super::jobs::price_all;
 use super::site::SiteHandle;
-use super::tree::{TreeHandle, TreeModel};
+use super::tree::{Factors, TreeHandle, TreeModel};
 use super::usage::{check_usage, zone};
 use super::view::{self, Out, OutArray, Plain};
 
@@ -167,7 +167,8 @@ pub unsafe extern "C" fn ft_pass(
                 // SAFETY: the caller passes a readable batch.
                 let batch = unsafe { Batch::before_a_pass(config, site, handle.get(), batch)? };
                 out.expect_len(batch.len(), "jobs", "priorities")?;
-                batch.check(&batch.pricer()?)?;
+                batch.pricer()?;
+                batch.check()?;
                 prices = vec![0; batch.len()];
                 if engine::asks_for_queue(config) {
                     jobs = batch.queue(handle.get());
@@ -317,7 +318,7 @@ impl Host for Told {
     }
 
     fn ranked(&mut self, found: &AssocResult<'_>) {
-        self.rows.push(found.fairshare());
+        self.rows.push(found.fairshare);
     }
 }
 
@@ -331,7 +332,7 @@ fn pass(
 ) -> Result<Told, Failure> {
     // A half-life refuses nothing that was checked before.
     let before = model.ledger().is_err().then(|| model.site.clone());
-    let (mut rows, users) = model.take_spare_factors();
+    let mut rows = model.take_spare_factors();
     rows.clear();
     let mut told = Told {
         charged: vec![0.0; runs.len()],
@@ -345,7 +346,10 @@ fn pass(
         }
         return Err(Failure::from(error).at(At(job)));
     }
-    model.set_factors(config.ranking(), std::mem::take(&mut told.rows), users);
+    model.factors = Some(Factors {
+        ranking: config.ranking(),
+        rows: std::mem::take(&mut told.rows),
+    });
     told.was_reset = outcome.change == UsageChange::Cleared;
     told.priced = outcome.prices;
     Ok(told)

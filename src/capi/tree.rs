@@ -13,7 +13,6 @@ use crate::usage::{Decay, HalfLife, Ledger, Use};
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle::{self, Handle};
-use super::user_factors::UserFactors;
 use super::view::{self, Out, OutArray, Plain};
 
 /// No association, partition, QOS or row: the parent of the root, for instance.
@@ -69,7 +68,6 @@ pub(super) struct Factors {
     pub(super) ranking: Ranking,
     /// By position.
     pub(super) rows: Vec<AssocFairshare>,
-    pub(super) users: UserFactors,
 }
 
 impl TreeModel {
@@ -158,33 +156,17 @@ impl TreeModel {
     }
 
     /// Takes the memory of the old factors for reuse. The tree has no factors until they are set.
-    pub(super) fn take_spare_factors(&mut self) -> (Vec<AssocFairshare>, UserFactors) {
-        let spare = self.factors.take();
-        spare.map_or_else(Default::default, |old| (old.rows, old.users))
+    pub(super) fn take_spare_factors(&mut self) -> Vec<AssocFairshare> {
+        self.factors.take().map_or_else(Vec::new, |old| old.rows)
     }
 
     /// Computes all factors, and keeps them.
     pub(super) fn compute(&mut self, config: &Config, entitlement: &Entitlement) {
         let ranking = config.ranking();
-        let (rows, users) = self.take_spare_factors();
+        let rows = self.take_spare_factors();
         let entitled = (ranking, entitlement);
         let rows = compute_again(entitled, config.compat, self.tree(), self.site.raw(), rows);
-        self.set_factors(ranking, rows, users);
-    }
-
-    /// `rows`: one per association by position. `users`: memory to use.
-    pub(super) fn set_factors(
-        &mut self,
-        ranking: Ranking,
-        rows: Vec<AssocFairshare>,
-        users: UserFactors,
-    ) {
-        let users = UserFactors::new(self.tree(), &rows, users);
-        self.factors = Some(Factors {
-            ranking,
-            rows,
-            users,
-        });
+        self.factors = Some(Factors { ranking, rows });
     }
 
     pub(super) fn index_of(&self, id: u32, argument: impl Display) -> Result<AssocIndex, Failure> {

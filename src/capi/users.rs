@@ -7,14 +7,11 @@ use crate::tree::{AssocKind, Tree};
 
 use super::error::{Failure, Status};
 use super::tree::{FT_NONE, TreeModel};
-use super::user_factors::{ById, NO_USER, table_len};
 
 /// Priorities of associations; most sites set none.
 #[derive(Default)]
 struct Priorities<'a> {
     given: Option<&'a BTreeMap<u32, u32>>,
-    /// The same by id, or empty.
-    by_id: Vec<u32>,
     largest: u32,
 }
 
@@ -22,32 +19,21 @@ impl<'a> Priorities<'a> {
     fn new(tree: &Tree, given: &'a BTreeMap<u32, u32>) -> Priorities<'a> {
         let in_tree = given.iter().filter(|(id, _)| tree.index_of(**id).is_some());
         let largest = in_tree.map(|(_, priority)| *priority).max().unwrap_or(0);
-        let mut by_id = vec![0; table_len(tree, given.keys().last().copied().into_iter())];
-        if !by_id.is_empty() {
-            for (id, priority) in given {
-                by_id[*id as usize] = *priority;
-            }
-        }
         Priorities {
             given: Some(given),
-            by_id,
             largest,
         }
     }
 
     fn of(&self, id: u32) -> u32 {
-        let Some(given) = self.given else { return 0 };
-        if self.by_id.is_empty() {
-            return given.get(&id).copied().unwrap_or(0);
-        }
-        self.by_id.get(id as usize).copied().unwrap_or(0)
+        let given = self.given.and_then(|given| given.get(&id));
+        given.copied().unwrap_or(0)
     }
 }
 
 /// Users that the jobs of one call are priced with.
 pub(super) struct Users<'a> {
     tree: Option<&'a TreeModel>,
-    by_id: ById<'a>,
     priorities: Priorities<'a>,
 }
 
@@ -60,7 +46,6 @@ impl<'a> Users<'a> {
         let Some(model) = tree else {
             return Ok(Users {
                 tree,
-                by_id: ById::Factors(&[NO_USER]),
                 priorities: Priorities::default(),
             });
         };
@@ -68,32 +53,16 @@ impl<'a> Users<'a> {
             true => Priorities::default(),
             false => Priorities::new(model.tree(), given),
         };
-        Ok(Users {
-            tree,
-            by_id: model.factors()?.users.by_id(),
-            priorities,
-        })
+        model.factors()?;
+        Ok(Users { tree, priorities })
     }
 
     /// The users of `model`, whether or not factors are known: those that are not are 0.
     pub(super) fn before_a_pass(model: &'a TreeModel, given: &'a BTreeMap<u32, u32>) -> Users<'a> {
         Users::new(Some(model), given).unwrap_or(Users {
             tree: Some(model),
-            by_id: ById::Factors(&[NO_USER]),
             priorities: Priorities::default(),
         })
-    }
-
-    /// Returns true if associations have priorities.
-    #[inline(always)]
-    pub(super) fn have_priorities(&self) -> bool {
-        self.priorities.largest != 0
-    }
-
-    /// The table of factors; for an entry below 0, or NaN, call [`Users::find`].
-    #[inline(always)]
-    pub(super) fn by_id(&self) -> ById<'a> {
-        self.by_id
     }
 
     /// The factors of user `id`, all 0 for [`FT_NONE`]; `None` where something is wrong with it.
@@ -101,10 +70,7 @@ impl<'a> Users<'a> {
         if id == FT_NONE {
             return Some(AssocFactors::default());
         }
-        let fs_factor = match self.by_id.get(id).filter(|factor| *factor >= 0.0) {
-            Some(factor) => factor,
-            None => self.search(id).ok().filter(|factor| *factor >= 0.0)?,
-        };
+        let fs_factor = self.search(id).ok().filter(|factor| *factor >= 0.0)?;
         Some(self.with_priority(id, fs_factor))
     }
 
@@ -113,7 +79,7 @@ impl<'a> Users<'a> {
             fs_factor,
             ..AssocFactors::default()
         };
-        if !self.have_priorities() {
+        if self.priorities.largest == 0 {
             return none;
         }
         let priority = self.priorities.of(id);
@@ -124,7 +90,7 @@ impl<'a> Users<'a> {
         }
     }
 
-    /// The factor of user `id` where it is not in the table.
+    /// The factor of user `id`.
     fn search(&self, id: u32) -> Result<f64, (Status, String)> {
         let unknown = (
             Status::FT_ERR_UNKNOWN_ID,

@@ -31,19 +31,6 @@ unsafe impl Plain for usize {}
 // SAFETY: as above.
 unsafe impl Plain for *const c_char {}
 
-/// Prefetches a cache line, on processors with an instruction for it.
-#[inline(always)]
-pub(super) fn prefetch<T>(place: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: reads nothing, wherever it points, and every processor of this kind has it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
-}
-
 /// Refuses NULL and pointers that are not aligned for `layout`.
 pub(super) fn check_pointer(
     pointer: *const u8,

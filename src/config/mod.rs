@@ -269,35 +269,4 @@ impl Config {
             }
         })
     }
-
-    /// True where the weights of factors that reach 1 add up to more than 4294967295, so that
-    /// priorities may meet their upper end; slurmctld complains of it at start.
-    pub fn weights_may_overflow(&self) -> bool {
-        let weights = [
-            self.priority_weight_age,
-            self.priority_weight_assoc,
-            self.priority_weight_fairshare,
-            self.priority_weight_job_size,
-            self.priority_weight_partition,
-            self.priority_weight_qos,
-        ];
-        let sum: u64 = weights.into_iter().map(u64::from).sum();
-        sum > u64::from(u32::MAX)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn overflow_is_of_the_sum() {
-        let mut config = Config {
-            priority_weight_age: u32::MAX,
-            ..Config::default()
-        };
-        assert!(!config.weights_may_overflow());
-        config.priority_weight_qos = 1;
-        assert!(config.weights_may_overflow());
-    }
 }

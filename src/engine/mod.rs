@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | advance | usage becomes that of now: all of it changes by one factor | [`Model::advance`] |
 //! | charge | running and ended jobs are charged what they used since the last pass, in their order | [`due`], [`Model::charge`] |
-//! | rank | fair share is computed from usage; where all usage changed by one factor, only levels with charges are sorted again | [`LevelRanks`] |
+//! | rank | fair share is computed from usage | [`fairshare::compute`] |
 //! | publish | factors go to the table that pricing reads, and the results to the host | [`Host::ranked`] |
 //! | price | jobs are priced | [`Pricer`] |
 //!
@@ -48,13 +48,12 @@ mod machine_error;
 pub mod on_demand;
 mod pass;
 pub mod queue;
-mod ranks;
 mod site;
 mod standing;
 mod stock_classic;
 
 use crate::config::{Config, UsageModel};
-use crate::fairshare::{self, AssocFairshare, LevelRanks};
+use crate::fairshare::{self, AssocFairshare};
 use crate::priority::JobTables;
 use crate::tree::Tree;
 use crate::usage::{Decay, Ledger};
@@ -91,15 +90,6 @@ pub fn publish(fairshare: &[AssocFairshare], tables: &mut JobTables) {
     assert_eq!(fairshare.len(), tables.assocs.len());
     for (found, assoc) in fairshare.iter().zip(&mut tables.assocs) {
         assoc.fs_factor = found.fs_factor.unwrap_or(0.0);
-    }
-}
-
-/// Writes the factors that the last update of `ranks` changed, and no others.
-///
-/// Panics when the table is too short.
-pub fn publish_changed(ranks: &LevelRanks, tables: &mut JobTables) {
-    for &index in ranks.changed() {
-        tables.assocs[index.get()].fs_factor = ranks.fs_factor(index).unwrap_or(0.0);
     }
 }
 

@@ -1,30 +1,20 @@
 //! The order of a pass.
 
-use super::assoc_result::{AssocResult, NormShares};
+use super::assoc_result::AssocResult;
 use super::charge::charge_one;
 use super::input::Input;
-use super::ranks::Ranks;
 use super::stock_classic;
-use crate::compat::Compat;
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
-use crate::fairshare::{self, Entitlement, NumbersOf, RecordState};
+use crate::fairshare::{self, Entitlement, Results};
 use crate::priority::{AssocFactors, Job};
-use crate::tree::{AssocIndex, Tree};
-use crate::usage::window::Changed;
 use crate::usage::{Charge, Given, HalfLife, Model, UsageChange, UsageError};
 use std::ops::Range;
 
-/// The state that passes keep between them: the usage model with its usage, and the ranks.
+/// The state that passes keep between them: the usage model with its usage.
 #[derive(Clone, Debug, Default)]
 pub struct Engine {
     pub(super) model: Box<dyn Model>,
-    /// Associations whose usage changed other than by uniform decay since the last ranking; may
-    /// repeat.
-    changed: Vec<AssocIndex>,
-    pub(super) ranks: Ranks,
-    /// Everything is to be published, not only what changes.
-    unpublished: bool,
     /// What associations are entitled to, where the ranking looks at it.
     entitlement: Entitlement,
 }
@@ -76,9 +66,6 @@ impl Engine {
     pub fn new(model: Box<dyn Model>) -> Engine {
         Engine {
             model,
-            changed: Vec::new(),
-            ranks: Ranks::None,
-            unpublished: true,
             entitlement: Entitlement::SHARES,
         }
     }
@@ -91,7 +78,6 @@ impl Engine {
                 UsageModel::HalfLife => Box::new(HalfLife::default()),
                 UsageModel::Window { .. } | UsageModel::Total { .. } => Box::new(Given::default()),
             };
-            self.invalidate();
         }
         self.model.configure(config);
     }
@@ -109,38 +95,17 @@ impl Engine {
         &*self.model
     }
 
-    /// The usage model, to be changed in any way; the next pass ranks everything again.
+    /// The usage model, to be changed in any way.
     pub fn model_mut(&mut self) -> &mut Box<dyn Model> {
-        self.invalidate();
         &mut self.model
     }
 
-    /// The tree, or the table that factors are published to, is another one: the next pass ranks
-    /// and publishes everything.
-    pub fn invalidate(&mut self) {
-        self.ranks = Ranks::None;
-        self.changed.clear();
-        self.unpublished = true;
-    }
-
     /// Takes over raw usage as the host's records have it, one number per association by position,
-    /// valued at `moment`. Where it is not what the last pass left, the host has charged or
-    /// set it. A model that knows its usage by itself is left as it is.
-    pub fn observe(&mut self, moment: Option<i64>, usage: impl ExactSizeIterator<Item = Extended>) {
-        let Some(records) = self.model.records(moment) else {
-            return;
-        };
-        if matches!(self.ranks, Ranks::None) || records.len() != usage.len() {
+    /// valued at `moment`. A model that knows its usage by itself is left as it is.
+    pub fn observe(&mut self, moment: Option<i64>, usage: impl Iterator<Item = Extended>) {
+        if let Some(records) = self.model.records(moment) {
             records.clear();
             records.extend(usage);
-            self.ranks = Ranks::None;
-            return;
-        }
-        for (position, (left, now)) in records.iter_mut().zip(usage).enumerate() {
-            if *left != now {
-                *left = now;
-                self.changed.push(AssocIndex::new(position));
-            }
         }
     }
 
@@ -169,8 +134,7 @@ impl Engine {
         if asks_for_queue(input.config) {
             return self.stock_classic(input, queue, factors, host, last_ran);
         }
-        let change = self.use_up(&input, host);
-        self.rank(&input, change);
+        let change = self.spend(&input, host);
         self.publish(&input, factors, host);
         Outcome {
             change,
@@ -179,14 +143,8 @@ impl Engine {
         }
     }
 
-    /// The first two steps alone: usage advances to now, then jobs are charged. The next pass ranks
-    /// everything again.
+    /// The first two steps alone: usage advances to now, then jobs are charged.
     pub fn spend(&mut self, input: &Input<'_>, host: &mut impl Host) -> UsageChange {
-        self.invalidate();
-        self.use_up(input, host)
-    }
-
-    fn use_up(&mut self, input: &Input<'_>, host: &mut impl Host) -> UsageChange {
         let change = self.advance(input);
         self.charge(input, 0..input.accruing.len(), host);
         change
@@ -201,7 +159,6 @@ impl Engine {
         host: &mut impl Host,
     ) {
         input.check(self.model.raw().len());
-        self.rank(&input, UsageChange::Factor(1.0));
         self.publish(&input, factors, host);
     }
 
@@ -219,56 +176,39 @@ impl Engine {
     fn charge(&mut self, input: &Input<'_>, jobs: Range<usize>, host: &mut impl Host) {
         let period = input.period();
         let to = (input.config, input.tree);
-        // Ranks that are rebuilt look at everything.
-        let follows = !matches!(self.ranks, Ranks::None);
         for at in jobs {
             let job = &input.accruing[at];
             let charged = charge_one(&mut *self.model, to, &period, job, host.tres(at));
-            if follows && matches!(charged, Ok(Some(_))) {
-                self.changed.push(job.assoc);
-            }
             host.charged(at, charged);
         }
     }
 
-    fn rank(&mut self, input: &Input<'_>, change: UsageChange) {
-        let config = input.config;
-        match self.model.take_changed() {
-            Changed::All => self.ranks = Ranks::None,
-            Changed::Some(changed) => self.changed.extend(changed),
-        }
-        if config.ranking().keeps_levels() {
-            let factor = change.factor();
-            let of = (config.compat, input.tree);
-            let (raw, changed) = (self.model.raw(), &self.changed);
-            self.ranks
-                .follow(of, raw, factor, changed, input.record_states);
-        } else {
-            self.ranks = Ranks::None;
-        }
-        self.changed.clear();
-    }
-
-    fn publish(&mut self, input: &Input<'_>, factors: &mut [AssocFactors], host: &mut impl Host) {
+    fn publish(&self, input: &Input<'_>, factors: &mut [AssocFactors], host: &mut impl Host) {
         let (config, tree, raw) = (input.config, input.tree, self.model.raw());
-        let compat = config.compat;
-        if config.ranking().keeps_levels() {
-            if !factors.is_empty() {
-                self.ranks.publish(factors, self.unpublished);
-                self.unpublished = false;
+        let (ranking, compat) = (config.ranking(), config.compat);
+        let found = match input.record_states {
+            // Stock's records may still have the shares of another ranking.
+            [_, ..] if compat.is_slurm() && ranking.keeps_levels() => {
+                let shares = input.record_states.iter();
+                let shares = shares.map(|state| state.norm_shares).collect();
+                Results::All(fairshare::stock_fair_tree(tree, shares, raw))
             }
-            tell_levels(compat, tree, raw, &self.ranks, input.record_states, host);
-            return;
-        }
-        self.unpublished = true;
-        let ranking = (config.ranking(), &self.entitlement);
-        let numbers = fairshare::results(input.host_math, ranking, compat, tree, raw);
+            _ => {
+                let ranking = (ranking, &self.entitlement);
+                fairshare::results(input.host_math, ranking, compat, tree, raw)
+            }
+        };
         for index in tree.indices() {
-            let found = numbers.of(index);
+            let fairshare = found.of(index);
             if let Some(factor) = factors.get_mut(index.get()) {
-                factor.fs_factor = found.fs_factor.unwrap_or(0.0);
+                factor.fs_factor = fairshare.fs_factor.unwrap_or(0.0);
             }
-            host.ranked(&AssocResult::new(index, raw, &found, false));
+            host.ranked(&AssocResult {
+                index,
+                raw_usage: raw,
+                fairshare,
+                open: false,
+            });
         }
     }
 
@@ -281,7 +221,6 @@ impl Engine {
         host: &mut impl Host,
         last_ran: i64,
     ) -> Outcome {
-        self.invalidate();
         let mut input = input;
         let host_states = std::mem::take(&mut input.record_states);
         let mut computed = Vec::new();
@@ -308,15 +247,18 @@ impl Engine {
             }
             self.charge(&input, charged..input.accruing.len(), host);
         }
-        self.changed.clear();
         let raw = self.model.raw();
         for index in input.tree.indices() {
             let found = records.fairshare(index, raw);
             if let Some(factor) = factors.get_mut(index.get()) {
                 factor.fs_factor = found.fs_factor.unwrap_or(0.0);
             }
-            let open = records.is_open(index);
-            host.ranked(&AssocResult::new(index, raw, &found, open));
+            host.ranked(&AssocResult {
+                index,
+                raw_usage: raw,
+                fairshare: found,
+                open: records.is_open(index),
+            });
         }
         Outcome {
             change,
@@ -331,39 +273,5 @@ pub(super) fn last_ran(input: &Input<'_>) -> i64 {
     match input.last_ran {
         Some(last_ran) if !input.config.compat.is_slurm() => last_ran.max(input.now),
         _ => input.now,
-    }
-}
-
-/// Tells the host what was found for each association under Fair Tree.
-fn tell_levels(
-    compat: Compat,
-    tree: &Tree,
-    raw_usage: &[Extended],
-    ranks: &Ranks,
-    record_states: &[RecordState],
-    host: &mut impl Host,
-) {
-    let mut numbers = NumbersOf::new(compat, tree, raw_usage);
-    for index in tree.indices() {
-        // Documented numbers take shares from the tree; normalised ones are for who asks.
-        let (shares, norm_shares) = match record_states.get(index.get()) {
-            Some(state) => (state.norm_shares, NormShares::Known(state.norm_shares)),
-            None if compat.is_slurm() => {
-                let shares = tree.norm_share_of_level(index, compat);
-                (shares, NormShares::Known(shares))
-            }
-            None => (0.0, NormShares::OfLevel(tree, compat)),
-        };
-        let numbers = numbers.of(index, shares);
-        host.ranked(&AssocResult {
-            index,
-            raw_usage,
-            norm_usage: numbers.norm_usage,
-            effective_usage: numbers.effective_usage,
-            level_fs: numbers.level_fs,
-            fs_factor: ranks.fs_factor(index),
-            open: false,
-            norm_shares,
-        });
     }
 }

@@ -117,7 +117,6 @@ impl Site {
     /// # Errors
     /// Those of [`Tree::set_shares`].
     pub fn set_shares(&mut self, id: AssocId, shares: Shares) -> Result<(), TreeError> {
-        self.engine.invalidate();
         self.tree.set_shares(id, shares)
     }
 
@@ -140,7 +139,7 @@ impl Site {
         Ok(result)
     }
 
-    /// Changes usage in any way; the next pass ranks everything again.
+    /// Changes usage in any way.
     pub fn edit_usage<R>(&mut self, change: impl FnOnce(&Tree, &mut Box<dyn Model>) -> R) -> R {
         change(&self.tree, self.engine.model_mut())
     }
@@ -219,7 +218,6 @@ impl Site {
 
     /// Takes over settings; returns true if all usage must be cleared now.
     fn begin(&mut self, config: &Config, now: i64) -> bool {
-        // Usage stays, so ranks do.
         self.engine.model.configure(config);
         let period = config.priority_usage_reset_period;
         if !self.resets.is_for(period, config.compat) {

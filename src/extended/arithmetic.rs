@@ -112,6 +112,23 @@ impl Extended {
         rounded_at_ends(negative, bits, exponent)
     }
 
+    /// A whole number over another, which is above 0; rounded once.
+    pub(crate) fn of_quotient(whole: u128, divisor: u64) -> Extended {
+        if whole == 0 {
+            return Extended::ZERO;
+        }
+        let (zeros, up) = (whole.leading_zeros(), divisor.leading_zeros());
+        let divisor = u128::from(divisor << up);
+        let shifted = whole << zeros;
+        // One more digit if the first ones are not below the divisor.
+        let more = u32::from(shifted >> 64 >= divisor);
+        let dividend = shifted >> more;
+        let rest = (dividend % divisor) << more | shifted & u128::from(more);
+        let quotient = (dividend / divisor) as u64;
+        let exponent = 63 + (more + up) as i32 - zeros as i32;
+        Extended::from_quotient(false, quotient, (rest, divisor << more), exponent)
+    }
+
     /// Neither zero nor infinite.
     #[inline(always)]
     fn has_digits(self) -> bool {
@@ -285,6 +302,25 @@ impl Sum for Extended {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_bigint::BigUint;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Compares with the digits of the exact quotient, computed in whole numbers of any size.
+        #[test]
+        fn whole_numbers_are_rounded_once(
+            whole in (1..u128::MAX, 0..128_u32).prop_map(|(whole, shift)| (whole >> shift).max(1)),
+            divisor in prop_oneof![1..u64::MAX, Just(1), Just(1_000_000_000 * 86_400)],
+        ) {
+            let dividend = BigUint::from(whole) << 192;
+            let (exact, rest): (BigUint, BigUint) = (&dividend / divisor, &dividend % divisor);
+            let shift = exact.bits().saturating_sub(128);
+            let wide = u128::try_from(&exact >> shift).unwrap();
+            let sticky = rest != BigUint::ZERO || exact.trailing_zeros().unwrap() < shift;
+            let expected = Extended::from_wide(wide, shift as i32 - 192, sticky);
+            prop_assert_eq!(Extended::of_quotient(whole, divisor), expected);
+        }
+    }
 
     fn int(value: u64) -> Extended {
         Extended::from_u64(value)

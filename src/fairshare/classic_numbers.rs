@@ -52,8 +52,8 @@ const NO_ACCOUNT: Account = Account {
 
 impl<'a> Numbers<'a> {
     /// `by_level`: effective usage as in `DEPTH_OBLIVIOUS`.
-    pub(super) fn new<W>(
-        input: &RankingInput<'a, W>,
+    pub(super) fn new(
+        input: &RankingInput<'a>,
         dampening: u16,
         by_level: Option<Formula>,
     ) -> Numbers<'a> {

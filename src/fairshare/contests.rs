@@ -3,7 +3,7 @@
 use super::places::{self, Role};
 use super::ranking_input::RankingInput;
 use super::rule::Order;
-use super::{Alone, AssocFairshare, Entitlement, HostMath, Ranking};
+use super::{AssocFairshare, Entitlement, HostMath, Ranking};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Tree};
@@ -42,7 +42,6 @@ impl Ranking {
             entitlement,
             compat,
             host: HostMath::default(),
-            workers: &Alone,
         };
         let mut found_places = vec![None; tree.len()];
         let Some(root) = tree.root() else {

@@ -14,7 +14,7 @@ use super::places;
 use super::product::Product;
 use super::ranking_input::RankingInput;
 use super::rule::{Columns, Comparison, EffectiveUsage, FactorFormula, Rule, Whole};
-use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
+use super::{AssocFairshare, Entitlement, Ranking, Usage};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Shares, Tree};
 
@@ -45,11 +45,7 @@ impl Rule for Difference {
         FactorFormula::Difference
     }
 
-    fn compute<W: Workers>(
-        &self,
-        input: &RankingInput<'_, W>,
-        spare: Vec<AssocFairshare>,
-    ) -> Vec<AssocFairshare> {
+    fn compute(&self, input: &RankingInput<'_>, spare: Vec<AssocFairshare>) -> Vec<AssocFairshare> {
         let (tree, usage) = (input.tree, input.usage());
         let fractions = Entitlement::SHARES.of_all(tree);
         let rounded = fractions.iter().map(|fraction| fraction.to_f64());

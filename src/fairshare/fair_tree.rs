@@ -18,8 +18,8 @@ use std::cmp::Ordering;
 
 use super::exact::Level;
 use super::ranking_input::RankingInput;
-use super::rule::{Columns, Comparison, EffectiveUsage, Order, Rule, Whole};
-use super::{AssocFairshare, Ranking, Usage, Workers, stock_tree};
+use super::rule::{Columns, Comparison, EffectiveUsage, Order, Results, Rule, Whole};
+use super::{AssocFairshare, Ranking, Usage, stock_tree};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::order;
@@ -58,11 +58,7 @@ impl Rule for FairTree {
         Some(order::Level::Depth(1))
     }
 
-    fn order<'a, W: Workers>(
-        &self,
-        input: &RankingInput<'a, W>,
-        found: &'a [AssocFairshare],
-    ) -> Order<'a> {
+    fn order<'a>(&self, input: &RankingInput<'a>, found: &'a [AssocFairshare]) -> Order<'a> {
         if input.compat.is_slurm() {
             let level_fs = |index: AssocIndex| found[index.get()].level_fs;
             return Box::new(move |a, b| level_fs(b).cmp(&level_fs(a)));
@@ -72,66 +68,64 @@ impl Rule for FairTree {
         Box::new(move |a, b| exact(b).cmp(&exact(a)))
     }
 
-    fn compute<W: Workers>(
+    fn compute(
         &self,
-        input: &RankingInput<'_, W>,
-        spare: Vec<AssocFairshare>,
+        input: &RankingInput<'_>,
+        mut spare: Vec<AssocFairshare>,
     ) -> Vec<AssocFairshare> {
         let (tree, compat) = (input.tree, input.compat);
         match compat {
-            Compat::Documented => compute(tree, &input.usage(), input.workers, spare),
+            Compat::Documented => {
+                let numbers = Numbers::new(tree, input.usage());
+                spare.clear();
+                spare.extend(tree.indices().map(|index| numbers.fairshare(index)));
+                spare
+            }
             Compat::Slurm(_) => {
                 let usage = Usage::as_kept(tree, input.raw_usage);
                 stock_tree::compute(tree, tree.norm_shares_on_level(compat), &usage, spare)
             }
         }
     }
-}
 
-/// Fair-share factors, by position, in the memory of `spare`.
-fn compute(
-    tree: &Tree,
-    usage: &Usage<'_>,
-    workers: &impl Workers,
-    spare: Vec<AssocFairshare>,
-) -> Vec<AssocFairshare> {
-    let mut results = spare;
-    results.resize(tree.len(), BLANK);
-    // Independent divisions: half of the work on a large tree. The walk is the other half.
-    let filled = workers.each(&mut results, |at, result| {
-        *result = numbers(tree, usage, AssocIndex::new(at));
-    });
-    if let Some(root) = tree.root() {
-        if !filled {
-            results[root.get()] = numbers(tree, usage, root);
+    fn results<'a>(&self, input: &RankingInput<'a>) -> Results<'a> {
+        match input.compat {
+            Compat::Documented => Results::FairTree(Numbers::new(input.tree, input.usage())),
+            Compat::Slurm(_) => Results::All(self.compute(input, Vec::new())),
         }
-        Walk::new(tree, usage, &mut results, filled).run(root);
     }
-    results
 }
 
-const BLANK: AssocFairshare = AssocFairshare {
-    norm_shares: 0.0,
-    raw_usage: Extended::ZERO,
-    norm_usage: Extended::ZERO,
-    effective_usage: Extended::ZERO,
-    level_fs: None,
-    fs_factor: None,
-};
+/// Ranks of all users; the other numbers are computed for single associations on demand.
+pub(crate) struct Numbers<'a> {
+    tree: &'a Tree,
+    usage: Usage<'a>,
+    /// By position; 0 for accounts.
+    ranks: Vec<u32>,
+}
 
-/// All numbers except the factor.
-fn numbers(tree: &Tree, usage: &Usage<'_>, index: AssocIndex) -> AssocFairshare {
-    let norm_usage = usage.norm(index);
-    AssocFairshare {
-        norm_shares: tree.norm_share_of_level(index, Compat::Documented),
-        raw_usage: usage.raw(index),
-        norm_usage,
-        effective_usage: match tree.fs_parent(index) {
-            Some(parent) => usage.ratio(index, parent),
-            None => norm_usage,
-        },
-        level_fs: level(tree, |at| usage.raw(at), index).map(|level| level.rounded()),
-        fs_factor: None,
+impl<'a> Numbers<'a> {
+    fn new(tree: &'a Tree, usage: Usage<'a>) -> Numbers<'a> {
+        let ranks = Walk::new(tree, &usage).run();
+        Numbers { tree, usage, ranks }
+    }
+
+    /// Fair share of one association.
+    pub(crate) fn fairshare(&self, index: AssocIndex) -> AssocFairshare {
+        let (tree, usage) = (self.tree, &self.usage);
+        let norm_usage = usage.norm(index);
+        let rank = self.ranks[index.get()];
+        AssocFairshare {
+            norm_shares: tree.norm_share_of_level(index, Compat::Documented),
+            raw_usage: usage.raw(index),
+            norm_usage,
+            effective_usage: match tree.fs_parent(index) {
+                Some(parent) => usage.ratio(index, parent),
+                None => norm_usage,
+            },
+            level_fs: level(tree, |at| usage.raw(at), index).map(|level| level.rounded()),
+            fs_factor: (rank > 0).then(|| f64::from(rank) / tree.user_count() as f64),
+        }
     }
 }
 
@@ -144,23 +138,14 @@ pub(super) fn level(
     index: AssocIndex,
 ) -> Option<Level> {
     let parent = tree.fs_parent(index)?;
-    let within = (tree.child_shares(parent), usage(parent));
-    level_within(tree, (index, usage(index)), within)
-}
-
-/// The same from the usage of an association and the numbers shared by its level: its shares, and
-/// its parent's usage.
-#[inline]
-pub(super) fn level_within(
-    tree: &Tree,
-    (index, used): (AssocIndex, Extended),
-    (level_shares, total): (u64, Extended),
-) -> Option<Level> {
     let row = &tree.rows()[index.get()];
     match (row.shares, row.kind) {
         (Shares::Parent, AssocKind::User) => Some(Level::Infinite),
         (Shares::Parent, AssocKind::Account) => None,
-        (Shares::Raw(shares), _) => Some(Level::new(shares, level_shares, used, total)),
+        (Shares::Raw(shares), _) => {
+            let (used, total) = (usage(index), usage(parent));
+            Some(Level::new(shares, tree.child_shares(parent), used, total))
+        }
     }
 }
 
@@ -216,17 +201,13 @@ impl Key {
     const ZERO: Key = Key(0);
     const INFINITE: Key = Key(u64::MAX);
 
-    /// `level_fs` is the rounded LF; `exact` returns the exact one.
-    fn new(level_fs: Extended, exact: impl FnOnce() -> Option<Level>) -> Key {
-        if level_fs.is_zero() || level_fs.is_infinite() {
-            // A finite number may be rounded to 0 or infinity.
-            match exact() {
-                Some(Level::Zero) => return Key::ZERO,
-                Some(Level::Infinite) => return Key::INFINITE,
-                _ => {}
-            }
+    fn new(level: Level) -> Key {
+        match level {
+            Level::Zero => Key::ZERO,
+            Level::Infinite => Key::INFINITE,
+            // A finite number may be rounded to 0.
+            Level::Finite(_) => Key(level.rounded().to_f64().to_bits().max(1)),
         }
-        Key(level_fs.to_f64().to_bits().max(1))
     }
 
     /// Returns true if all members with this key are equal.
@@ -248,41 +229,35 @@ struct Frame {
 struct Walk<'a> {
     tree: &'a Tree,
     usage: &'a Usage<'a>,
-    results: &'a mut [AssocFairshare],
-    /// True if `results` are complete except for the factors; otherwise the walk computes them on
-    /// its way, while they are in the CPU cache.
-    filled: bool,
+    /// By position; 0 for accounts.
+    ranks: Vec<u32>,
     members: Vec<Member>,
     frames: Vec<Frame>,
-    user_count: usize,
     /// Rank of the next user if it is not tied.
-    next_rank: usize,
+    next_rank: u32,
     /// Rank of users that tie with an account on the path to the present position, until that
     /// account's best user is found.
-    tied_rank: Option<usize>,
+    tied_rank: Option<u32>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(
-        tree: &'a Tree,
-        usage: &'a Usage<'a>,
-        results: &'a mut [AssocFairshare],
-        filled: bool,
-    ) -> Self {
+    fn new(tree: &'a Tree, usage: &'a Usage<'a>) -> Self {
         Walk {
             tree,
             usage,
-            results,
-            filled,
+            ranks: vec![0; tree.len()],
             members: Vec::new(),
             frames: Vec::new(),
-            user_count: tree.user_count(),
-            next_rank: tree.user_count(),
+            next_rank: tree.user_count() as u32,
             tied_rank: None,
         }
     }
 
-    fn run(mut self, root: AssocIndex) {
+    /// Ranks of all associations, by position; 0 for accounts.
+    fn run(mut self) -> Vec<u32> {
+        let Some(root) = self.tree.root() else {
+            return self.ranks;
+        };
         self.add_children(root);
         self.descend(0, false);
         while let Some(frame) = self.frames.last_mut() {
@@ -301,6 +276,7 @@ impl<'a> Walk<'a> {
                 self.visit(group);
             }
         }
+        self.ranks
     }
 
     /// Ranks the users of a group of equals (they come first), then descends into its accounts.
@@ -310,11 +286,10 @@ impl<'a> Walk<'a> {
         let mut rank = None;
         if users > 0 {
             let shared = self.tied_rank.take().unwrap_or(self.next_rank);
-            let factor = shared as f64 / self.user_count as f64;
             for member in members.iter().take(users) {
-                self.results[member.index.get()].fs_factor = Some(factor);
+                self.ranks[member.index.get()] = shared;
             }
-            self.next_rank -= users;
+            self.next_rank -= users as u32;
             rank = Some(shared);
         }
         let start = self.members.len();
@@ -333,12 +308,9 @@ impl<'a> Walk<'a> {
     /// children left and are not ranked.
     fn add_children(&mut self, account: AssocIndex) {
         for &index in self.tree.fs_children(account) {
-            if !self.filled {
-                self.results[index.get()] = numbers(self.tree, self.usage, index);
-            }
-            if let Some(level_fs) = self.results[index.get()].level_fs {
+            if let Some(level) = self.exact(index) {
                 self.members.push(Member {
-                    key: Key::new(level_fs, || self.exact(index)),
+                    key: Key::new(level),
                     index,
                     is_user: self.tree.rows()[index.get()].kind == AssocKind::User,
                 });

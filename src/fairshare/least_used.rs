@@ -18,7 +18,7 @@ use super::places::{self, Contest, Role, Standing};
 use super::product::Product;
 use super::ranking_input::RankingInput;
 use super::rule::{Columns, Comparison, EffectiveUsage, Order, Rule, Whole};
-use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
+use super::{AssocFairshare, Entitlement, Ranking, Usage};
 use crate::extended::Extended;
 use crate::order::Level;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
@@ -101,20 +101,12 @@ impl Rule for LeastUsed {
         first
     }
 
-    fn order<'a, W: Workers>(
-        &self,
-        input: &RankingInput<'a, W>,
-        _: &'a [AssocFairshare],
-    ) -> Order<'a> {
+    fn order<'a>(&self, input: &RankingInput<'a>, _: &'a [AssocFairshare]) -> Order<'a> {
         let ratios = Ratios::new(input);
         Box::new(move |a, b| ratios.order(a, b))
     }
 
-    fn compute<W: Workers>(
-        &self,
-        input: &RankingInput<'_, W>,
-        spare: Vec<AssocFairshare>,
-    ) -> Vec<AssocFairshare> {
+    fn compute(&self, input: &RankingInput<'_>, spare: Vec<AssocFairshare>) -> Vec<AssocFairshare> {
         let (tree, usage) = (input.tree, input.usage());
         let mut results = usage.results(spare, std::iter::repeat_n(0.0, tree.len()));
         let Some(root) = tree.root() else {
@@ -186,7 +178,7 @@ struct Ratios<'a> {
 }
 
 impl<'a> Ratios<'a> {
-    fn new<W>(input: &RankingInput<'a, W>) -> Ratios<'a> {
+    fn new(input: &RankingInput<'a>) -> Ratios<'a> {
         let (tree, usage, entitlement) = (input.tree, input.usage(), input.entitlement);
         let entitled = entitlement.of_all(tree);
         Ratios {

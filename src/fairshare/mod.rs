@@ -1,8 +1,7 @@
 //! Fair share: computes a factor per association from shares and usage.
 //!
 //! A [`Ranking`] is the rule, with one file per rule; see the table below. [`compute`] computes any
-//! of them. A [`LevelRanks`] stores the ranks of Fair Tree between passes and updates them
-//! incrementally.
+//! of them.
 //!
 //! | file | [`Compat::Documented`] | [`Compat::Slurm`] |
 //! |---|---|---|
@@ -27,9 +26,7 @@ mod exact;
 mod fair_tree;
 mod host;
 mod least_used;
-mod level_ranks;
 mod level_ratios;
-mod numbers;
 mod places;
 mod power_rule;
 mod product;
@@ -55,9 +52,6 @@ pub use entitlement::{Budget, Entitlement, Excess};
 pub use fair_tree::{FairTree, order_on_level};
 pub use host::HostMath;
 pub use least_used::LeastUsed;
-pub use level_ranks::LevelRanks;
-pub use numbers::FairTreeNumbers;
-pub(crate) use numbers::NumbersOf;
 use places::Role;
 use ranking_input::RankingInput;
 pub(crate) use rule::Results;
@@ -104,7 +98,7 @@ impl Ranking {
         constant!(self, FLAG)
     }
 
-    /// Returns true if [`LevelRanks`] can compute it incrementally.
+    /// Returns true if it compares level fairshare level by level: Fair Tree.
     pub fn keeps_levels(self) -> bool {
         constant!(self, KEEPS_LEVELS)
     }
@@ -170,11 +164,7 @@ impl Ranking {
         rule!(self, rule => rule.first(tree, roles, root))
     }
 
-    fn order<'a>(
-        self,
-        input: &RankingInput<'a, Alone>,
-        found: &'a [AssocFairshare],
-    ) -> rule::Order<'a> {
+    fn order<'a>(self, input: &RankingInput<'a>, found: &'a [AssocFairshare]) -> rule::Order<'a> {
         rule!(self, rule => rule.order(input, found))
     }
 
@@ -266,19 +256,7 @@ pub fn compute_with(
     raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
     let ranking = (ranking, &Entitlement::SHARES);
-    compute_by(&Alone, host, ranking, compat, tree, raw_usage, Vec::new())
-}
-
-/// As [`compute`] under [`Compat::Documented`], with entitlements that differ from shares of one
-/// whole; rankings that do not use entitlements give the same results.
-pub fn compute_entitled(
-    ranking: Ranking,
-    entitlement: &Entitlement,
-    tree: &Tree,
-    raw_usage: &[Extended],
-) -> Vec<AssocFairshare> {
-    let ranking = (ranking, entitlement);
-    compute_again(ranking, Compat::Documented, tree, raw_usage, Vec::new())
+    compute_by(host, ranking, compat, tree, raw_usage, Vec::new())
 }
 
 /// As [`compute`], with `entitlement` for rankings that use entitlements. Re-uses the memory of
@@ -296,28 +274,11 @@ pub fn compute_again(
     spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
     let host = HostMath::default();
-    compute_by(&Alone, host, ranking, compat, tree, raw_usage, spare)
+    compute_by(host, ranking, compat, tree, raw_usage, spare)
 }
 
-/// Threads that work on many independent rows.
-pub(crate) trait Workers {
-    /// Calls `work` once with each row and its position, in any order, and returns true. Returns
-    /// false without calling `work` if single-threaded.
-    fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync) -> bool;
-}
-
-/// The caller's thread.
-struct Alone;
-
-impl Workers for Alone {
-    fn each<T: Send>(&self, _: &mut [T], _: impl Fn(usize, &mut T) + Sync) -> bool {
-        false
-    }
-}
-
-/// As [`compute_with`], with `workers`, and in the memory of `spare`, whatever its content.
-pub(crate) fn compute_by(
-    workers: &impl Workers,
+/// As [`compute_with`], in the memory of `spare`, whatever its content.
+fn compute_by(
     host: HostMath,
     (ranking, entitlement): (Ranking, &Entitlement),
     compat: Compat,
@@ -332,7 +293,6 @@ pub(crate) fn compute_by(
         entitlement,
         compat,
         host,
-        workers,
     };
     rule!(ranking, rule => rule.compute(&input, spare))
 }
@@ -352,7 +312,6 @@ pub(crate) fn results<'a>(
         entitlement,
         compat,
         host,
-        workers: &Alone,
     };
     rule!(ranking, rule => rule.results(&input))
 }

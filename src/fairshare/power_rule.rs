@@ -8,7 +8,7 @@ use super::ranking_input::RankingInput;
 use super::rule::{
     Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, StockRecord, Whole,
 };
-use super::{AssocFairshare, Ranking, Workers};
+use super::{AssocFairshare, Ranking};
 
 /// A rule with the factor `2^(-(UE / S) / dampening)`.
 pub(crate) trait PowerRule: Copy + fmt::Debug + PartialEq + Into<Ranking> {
@@ -62,20 +62,16 @@ impl<T: PowerRule> Rule for T {
         }
     }
 
-    fn compute<W: Workers>(
-        &self,
-        input: &RankingInput<'_, W>,
-        spare: Vec<AssocFairshare>,
-    ) -> Vec<AssocFairshare> {
+    fn compute(&self, input: &RankingInput<'_>, spare: Vec<AssocFairshare>) -> Vec<AssocFairshare> {
         numbers(self, input).all(spare)
     }
 
-    fn results<'a, W: Workers>(&self, input: &RankingInput<'a, W>) -> Results<'a> {
+    fn results<'a>(&self, input: &RankingInput<'a>) -> Results<'a> {
         Results::Classic(numbers(self, input))
     }
 }
 
-fn numbers<'a, T: PowerRule, W>(rule: &T, input: &RankingInput<'a, W>) -> Numbers<'a> {
+fn numbers<'a, T: PowerRule>(rule: &T, input: &RankingInput<'a>) -> Numbers<'a> {
     let by_level = T::BY_LEVEL.then(|| Formula::new(input.compat, input.host));
     Numbers::new(input, rule.dampening(), by_level)
 }

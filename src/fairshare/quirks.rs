@@ -18,10 +18,6 @@ pub(super) struct Quirks {
     pub level_shares_wrap: bool,
     /// Usage is added in the order of rows, and rounded accordingly.
     pub sums_in_row_order: bool,
-    /// Negative usage is kept.
-    pub negative_usage: bool,
-    /// Level fairshare of Fair Tree is rounded to an `f64` in between, as in stock.
-    pub rounds_level_fs: bool,
 }
 
 impl Quirks {
@@ -34,8 +30,6 @@ impl Quirks {
             own_usage_below_root: slurm,
             level_shares_wrap: slurm,
             sums_in_row_order: slurm,
-            negative_usage: slurm,
-            rounds_level_fs: slurm,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::extended::Extended;
 use crate::tree::Tree;
 
 /// Input data of a ranking.
-pub(crate) struct RankingInput<'a, W> {
+pub(crate) struct RankingInput<'a> {
     pub(crate) tree: &'a Tree,
     /// One per association by position.
     pub(crate) raw_usage: &'a [Extended],
@@ -15,10 +15,9 @@ pub(crate) struct RankingInput<'a, W> {
     pub(crate) compat: Compat,
     /// Functions of the host's C library; used only by `compat=slurm`.
     pub(crate) host: HostMath,
-    pub(crate) workers: &'a W,
 }
 
-impl<'a, W> RankingInput<'a, W> {
+impl<'a> RankingInput<'a> {
     /// Usage, made finite and at least 0.
     pub(crate) fn usage(&self) -> Usage<'a> {
         Usage::new(self.tree, self.raw_usage)

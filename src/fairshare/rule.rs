@@ -8,9 +8,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use super::AssocFairshare;
 use super::places::{self, Role};
 use super::ranking_input::RankingInput;
-use super::{AssocFairshare, Workers};
 use crate::order::Level;
 use crate::tree::AssocIndex;
 use crate::tree::Tree;
@@ -118,7 +118,7 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
     /// The word of PriorityFlags that selects it, empty for the default; `None`: stock Slurm does
     /// not have it, so it is not allowed with `compat=slurm`.
     const FLAG: Option<&'static str> = None;
-    /// True if [`LevelRanks`](super::LevelRanks) can compute it incrementally.
+    /// True if it compares level fairshare level by level: Fair Tree.
     const KEEPS_LEVELS: bool = false;
     /// The whole of which shares and usage are fractions.
     const WHOLE: Whole;
@@ -166,11 +166,7 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
 
     /// The order of two associations that compete, the better one less. `found`: the results for
     /// `input`, by position.
-    fn order<'a, W: Workers>(
-        &self,
-        input: &RankingInput<'a, W>,
-        found: &'a [AssocFairshare],
-    ) -> Order<'a> {
+    fn order<'a>(&self, input: &RankingInput<'a>, found: &'a [AssocFairshare]) -> Order<'a> {
         let _ = input;
         let factor = |index: AssocIndex| found[index.get()].fs_factor.unwrap_or(0.0);
         Box::new(move |a, b| factor(b).total_cmp(&factor(a)))
@@ -186,14 +182,10 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
 
     /// Fair share of all associations by position, in the memory of `spare`, whose content is
     /// ignored.
-    fn compute<W: Workers>(
-        &self,
-        input: &RankingInput<'_, W>,
-        spare: Vec<AssocFairshare>,
-    ) -> Vec<AssocFairshare>;
+    fn compute(&self, input: &RankingInput<'_>, spare: Vec<AssocFairshare>) -> Vec<AssocFairshare>;
 
     /// Fair share of single associations, on demand.
-    fn results<'a, W: Workers>(&self, input: &RankingInput<'a, W>) -> Results<'a> {
+    fn results<'a>(&self, input: &RankingInput<'a>) -> Results<'a> {
         Results::All(self.compute(input, Vec::new()))
     }
 }
@@ -202,6 +194,8 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
 pub(crate) enum Results<'a> {
     /// Computed.
     All(Vec<AssocFairshare>),
+    /// Ranks, with all other numbers on demand.
+    FairTree(super::fair_tree::Numbers<'a>),
     /// Computed on demand, which saves memory with a million users.
     Classic(super::classic_numbers::Numbers<'a>),
 }
@@ -212,6 +206,7 @@ impl Results<'_> {
     pub(crate) fn of(&self, index: AssocIndex) -> AssocFairshare {
         match self {
             Results::All(all) => all[index.get()],
+            Results::FairTree(numbers) => numbers.fairshare(index),
             Results::Classic(numbers) => numbers.fairshare(index),
         }
     }

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use super::AssocFairshare;
-use crate::extended::{Divisor, Extended};
+use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 
 /// Raw usage of all associations.
 pub(super) struct Usage<'a> {
     raw: Cow<'a, [Extended]>,
-    total: Divisor,
+    /// Usage of the root.
+    total: Extended,
 }
 
 impl<'a> Usage<'a> {
@@ -32,7 +33,6 @@ impl<'a> Usage<'a> {
 
     fn of(tree: &Tree, raw: Cow<'a, [Extended]>) -> Usage<'a> {
         let total = tree.root().map_or(Extended::ZERO, |root| raw[root.get()]);
-        let total = Divisor::new(total);
         Usage { raw, total }
     }
 
@@ -48,7 +48,7 @@ impl<'a> Usage<'a> {
     /// Usage over the root's, at most 1: the quotient can be larger if usage was lost on the way
     /// up.
     pub(super) fn norm(&self, index: AssocIndex) -> Extended {
-        at_most_one(part_of(self.raw(index), &self.total))
+        at_most_one(quotient(self.raw(index), self.total))
     }
 
     /// Results without the numbers that the algorithm adds, in the memory of `spare`.
@@ -88,16 +88,6 @@ pub(super) fn at_most_one(part: Extended) -> Extended {
         part
     } else {
         Extended::ONE
-    }
-}
-
-/// [`quotient`] for many parts of one whole.
-#[inline]
-pub(super) fn part_of(part: Extended, whole: &Divisor) -> Extended {
-    if whole.number().is_zero() {
-        Extended::ZERO
-    } else {
-        part / *whole
     }
 }
 

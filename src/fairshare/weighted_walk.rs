@@ -18,7 +18,7 @@ use super::product::Product;
 use super::ranking_input::RankingInput;
 use super::rule::{Columns, Comparison, EffectiveUsage, Order, Rule, Whole};
 use super::usage::quotient;
-use super::{AssocFairshare, FairTree, Ranking, Usage, Workers};
+use super::{AssocFairshare, FairTree, Ranking, Usage};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
@@ -55,19 +55,11 @@ impl Rule for WeightedWalk {
     }
 
     /// Among siblings weights order as level fairshare does.
-    fn order<'a, W: Workers>(
-        &self,
-        input: &RankingInput<'a, W>,
-        found: &'a [AssocFairshare],
-    ) -> Order<'a> {
+    fn order<'a>(&self, input: &RankingInput<'a>, found: &'a [AssocFairshare]) -> Order<'a> {
         FairTree.order(input, found)
     }
 
-    fn compute<W: Workers>(
-        &self,
-        input: &RankingInput<'_, W>,
-        spare: Vec<AssocFairshare>,
-    ) -> Vec<AssocFairshare> {
+    fn compute(&self, input: &RankingInput<'_>, spare: Vec<AssocFairshare>) -> Vec<AssocFairshare> {
         let (tree, usage) = (input.tree, input.usage());
         let shares = tree.norm_shares_on_level(Compat::Documented);
         let mut results = usage.results(spare, shares);

@@ -1,7 +1,7 @@
 //! The nodes that compete, and the sequences to which their jobs belong.
 
 use super::merge;
-use super::ratio::{Entitled, Rounding};
+use super::ratio::Entitled;
 use super::rows::{self, Job, Level, Node, OrderError};
 
 /// Competing nodes without their use: remains valid as long as shares do not change.
@@ -9,7 +9,6 @@ use super::rows::{self, Job, Level, Node, OrderError};
 pub struct Forest {
     pub(super) parents: Vec<Option<u32>>,
     pub(super) entitled: Vec<Entitled>,
-    pub(super) roundings: Vec<Rounding>,
     /// Depth by node; 1 directly below the root.
     pub(super) depths: Vec<u32>,
     /// True for nodes that have other nodes below them.
@@ -36,8 +35,7 @@ impl Forest {
         let entitled = nodes.iter().map(|node| node.entitled);
         Ok(Forest {
             parents: nodes.iter().map(|node| node.parent).collect(),
-            entitled: entitled.clone().collect(),
-            roundings: entitled.map(Rounding::new).collect(),
+            entitled: entitled.collect(),
             depths: merge::depths(nodes)?,
             inner: merge::inner(nodes),
             level,

@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::columns::{JobColumns, Stamp, stamp, within};
 use super::forest::{Child, Forest};
 use super::ratio::Ratio;
-use super::rows::{Job, Neighbours, Placed};
+use super::rows::{Job, Neighbours, Placed, Stamp};
 use super::tier::{Point, Tier};
 
 /// The jobs of an order, after single jobs have entered and left.
@@ -96,7 +95,7 @@ impl Guests {
                 }
                 if !self.gone.contains(&(floor.first + slot)) {
                     all.push(Placed {
-                        job: floor.tier.jobs.job(slot),
+                        job: floor.tier.jobs[slot as usize],
                         number: floor.numbers[place],
                     });
                 }
@@ -112,14 +111,14 @@ impl Guests {
             return Some(placed.job);
         }
         let (slot, floor) = self.of_order(id)?;
-        (!self.gone.contains(&slot)).then(|| floor.tier.jobs.job(slot - floor.first))
+        (!self.gone.contains(&slot)).then(|| floor.tier.jobs[(slot - floor.first) as usize])
     }
 
     /// Slot of a job of the order, counted over all tiers, and the job's tier.
     fn of_order(&self, id: u64) -> Option<(u32, &Floor)> {
         let id_of = |slot: &u32| {
             let floor = self.of_slot(*slot);
-            floor.tier.jobs.stamp(slot - floor.first).1
+            floor.tier.jobs[(slot - floor.first) as usize].id
         };
         let found = self.by_id.binary_search_by_key(&id, id_of);
         let slot = self.by_id[found.ok()?];
@@ -147,9 +146,9 @@ impl Guests {
             return None;
         }
         let (slot, tier) = (among_all - floor.first, &floor.tier);
-        let job = tier.jobs.job(slot);
+        let job = tier.jobs[slot as usize];
         let own = tier.of_node(job.node);
-        let place = own.partition_point(|other| tier.jobs.within(*other) < within(&job));
+        let place = own.partition_point(|other| tier.jobs[*other as usize].within() < job.within());
         let mut places = vec![place];
         for (child, parent) in forest.chain(job.node) {
             places.push(tier.place_below(forest.step(child, parent), parent, slot));
@@ -179,11 +178,11 @@ impl Guests {
         let tier = &self.tiers[floor].tier;
         let sequence = (job.tier, Whose::Own(job.node));
         let mut base = tier.of_node(job.node);
-        let mine = within(&job);
+        let mine = job.within();
         let list = self.lists.entry(sequence).or_default();
         let mut at = At {
             sequence,
-            gap: base.partition_point(|slot| tier.jobs.within(*slot) < mine),
+            gap: base.partition_point(|slot| tier.jobs[*slot as usize].within() < mine),
             nth: list.partition_point(|guest| guest.within < mine),
         };
         let mut guest = Guest {
@@ -191,7 +190,7 @@ impl Guests {
             gap: at.gap,
             within: mine,
             ratio: Ratio::ZERO,
-            latest: stamp(&job),
+            latest: job.stamp(),
             expected: job.expected,
         };
         list.insert(at.nth, guest);
@@ -213,7 +212,7 @@ impl Guests {
                     Ratio::new(spent.saturating_sub(less), entitled)
                 }
             };
-            guest.latest = stamp(&job);
+            guest.latest = job.stamp();
             let gone = &self.gone;
             let still = before.filter(|slot| !gone.contains(&(first_slot + *slot)));
             let point = still.map(|slot| tier.point(forest, step, parent, slot));
@@ -283,7 +282,7 @@ impl Guests {
             let floor = Floor {
                 value,
                 first: above.map_or(0, |above| above.first + above.numbers.len() as u32),
-                tier: Tier::new(forest, used, &mut [], &JobColumns::default(), true),
+                tier: Tier::new(forest, used, &mut [], &[], true),
                 numbers: Vec::new(),
             };
             self.tiers.insert(at, floor);

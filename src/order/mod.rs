@@ -9,7 +9,6 @@
 //! | [`parting()`] | where two jobs of an order part, and by which keys |
 //! | [`renumber`], [`between`] | an order as 32-bit priorities, with few changes |
 //! | [`Forest`] | nodes that compete, without what they used |
-//! | [`JobColumns`] | waiting jobs, column by column |
 //! | [`Line`] | jobs in their order with their numbers, to which single ones come |
 //!
 //! Nodes with a lower ratio come first. On [`Level`], nodes of the whole tree compete with each
@@ -28,8 +27,6 @@
 //! # Ok::<(), fairtree::order::OrderError>(())
 //! ```
 
-mod amounts;
-mod columns;
 mod forest;
 mod guests;
 pub(crate) mod heap;
@@ -38,15 +35,12 @@ mod line;
 mod longest;
 mod merge;
 mod parting;
-mod radix;
 mod ratio;
 mod rows;
 mod runs;
-mod sparse;
 mod tier;
 mod walk;
 
-pub use columns::JobColumns;
 pub use forest::Forest;
 pub use integers::{MAX_NUMBER, NewNumber, Number, between, renumber};
 pub use line::Line;

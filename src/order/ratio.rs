@@ -198,35 +198,6 @@ fn scale(entitled: Entitled) -> f64 {
     }
 }
 
-/// Factor from uses of one node to its rounded ratios; used if a node has many.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rounding(f64);
-
-impl Rounding {
-    pub(super) fn new(entitled: Entitled) -> Rounding {
-        if entitled.is_zero() {
-            return Rounding(f64::INFINITY);
-        }
-        let quotient = entitled.denominator as f64 / entitled.numerator as f64;
-        Rounding((quotient * scale(entitled)).clamp(f64::MIN_POSITIVE, f64::MAX))
-    }
-
-    /// Returns true if the node is entitled to anything.
-    pub(super) fn is_finite(self) -> bool {
-        self.0.is_finite()
-    }
-
-    /// Rounded ratio of a use: at most five roundings, as in [`Ratio::new`]. It never falls as use
-    /// grows.
-    #[inline]
-    pub(super) fn rounded(self, used: f64) -> f64 {
-        if self.0 == f64::INFINITY {
-            return f64::INFINITY;
-        }
-        (used * self.0).min(f64::MAX)
-    }
-}
-
 /// Order of two rounded ratios if the exact ratios are sure to have the same order.
 #[inline]
 pub(crate) fn clearly(a: f64, b: f64) -> Option<Ordering> {

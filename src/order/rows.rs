@@ -2,6 +2,9 @@
 
 use super::ratio::Entitled;
 
+/// Submit time and id, which decide when nothing else distinguishes two jobs.
+pub(super) type Stamp = (i64, u64);
+
 /// A competitor: an association below the root that has shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Node {
@@ -43,6 +46,17 @@ pub struct Job {
     pub id: u64,
     /// Expected use, in the unit of the nodes.
     pub expected: u128,
+}
+
+impl Job {
+    pub(super) fn stamp(&self) -> Stamp {
+        (self.submit, self.id)
+    }
+
+    /// Sort key within a node.
+    pub(super) fn within(&self) -> (i64, Stamp) {
+        (self.nice, self.stamp())
+    }
 }
 
 /// Nodes that compete over the whole tree.

@@ -13,19 +13,17 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::amounts::{Amount, Amounts};
-use super::columns::{JobColumns, Stamp};
 use super::forest::{Child, Forest};
 use super::ratio::Ratio;
-use super::rows::Level;
-use super::runs::{Competitor, Merger, Sequences, ratio};
+use super::rows::{Job, Placed, Stamp};
+use super::runs::{Competitor, Merger, ratio};
 
 /// Jobs of one tier, by slot: node by node, in order of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Tier {
     /// Use of nodes when the first of these jobs is taken.
     used: Arc<Vec<u128>>,
-    pub(super) jobs: JobColumns,
+    pub(super) jobs: Vec<Job>,
     /// All slots.
     slots: Vec<u32>,
     /// Start of each node's jobs, followed by the end of all.
@@ -43,10 +41,9 @@ pub(super) struct Merge {
     order: Vec<u32>,
     /// Place in `order`, by slot.
     places: Vec<u32>,
-    /// Use that the child will have reached, by place before the merge ([`Tier::place_before`]);
-    /// empty if no job has expected use.
-    spent: Amounts,
-    /// Slot with the latest time, by place before the merge; empty if that is always the job's own.
+    /// Use that the child will have reached, by place before the merge ([`Tier::place_before`]).
+    spent: Vec<u128>,
+    /// Slot with the latest time, by place before the merge.
     latest: Vec<u32>,
     /// Range of each parent's sequence in `order`, ascending by parent; `None`: that of all jobs.
     by_parent: Vec<(Option<u32>, Range<usize>)>,
@@ -67,128 +64,71 @@ impl Tier {
         forest: &Forest,
         used: Arc<Vec<u128>>,
         rows: &mut [u32],
-        jobs: &JobColumns,
+        jobs: &[Placed],
         interleaves: bool,
     ) -> Tier {
-        let expects = interleaves && !jobs.expected.is_default();
-        let expected = if expects { jobs.expected.sum() } else { 0 };
-        let most = expected.saturating_add(used.iter().max().copied().unwrap_or(0));
-        match u64::try_from(most) {
-            Ok(_) => Tier::merged::<u64>(forest, used, rows, jobs, expects),
-            Err(_) => Tier::merged::<u128>(forest, used, rows, jobs, expects),
-        }
-    }
-
-    fn merged<T: Amount>(
-        forest: &Forest,
-        used: Arc<Vec<u128>>,
-        rows: &mut [u32],
-        jobs: &JobColumns,
-        expects: bool,
-    ) -> Tier {
-        let (starts, nodes, stamps) = sort_by_node(forest, rows, jobs);
-        let expected = rows.iter().filter(|_| expects);
-        let expected = expected.map(|row| T::of(jobs.expected.get(*row)));
+        let starts = sort_by_node(forest, rows, jobs);
+        let job = |row: &u32| match (jobs[*row as usize].job, interleaves) {
+            (job, true) => job,
+            (job, false) => Job { expected: 0, ..job },
+        };
         let mut tier = Tier {
             used,
-            jobs: JobColumns {
-                nodes,
-                stamps,
-                tiers: jobs.tiers.gather(rows),
-                nices: jobs.nices.gather(rows),
-                expected: T::keep(expected.collect()),
-                numbers: Vec::new(),
-            },
+            jobs: rows.iter().map(job).collect(),
             slots: (0..).take(rows.len()).collect(),
             starts,
             merges: Vec::new(),
         };
-        tier.merge_all::<T>(forest);
+        tier.merge_all(forest);
         tier
     }
 
     /// Merges the sequences of all nodes, step by step.
-    fn merge_all<T: Amount>(&mut self, forest: &Forest) {
-        if forest.level == Level::Leaf {
-            // One merge of all. If the sequences of nodes are first collected and grouped by
-            // parent, an interleaved order takes 8 to 9 % more time (both versions of
-            // `Line::ordered` alternating in one process).
-            let all = |merger: &mut Merger<'_, T>| merger.merge(None, self.by_node(forest));
-            let (merge, _) = self.merge(forest, 0, &[], |merger| vec![(None, all(merger))]);
-            self.merges.push(merge);
-            return;
-        }
-        let mut expected: Vec<T> = Vec::new();
+    fn merge_all(&mut self, forest: &Forest) {
         let mut waiting: Vec<Competitor> = self.by_node(forest).collect();
         while let Some(step) = waiting.iter().map(|one| one.step).max() {
-            // If sequences are grouped even when all belong to one step, an interleaved order takes
-            // 3 to 5 % more time (both versions of `Line::ordered` alternating in one process).
-            let is_now = |one: &Competitor| one.step == step;
-            let (mut now, later): (Vec<_>, Vec<_>) = match waiting.iter().all(is_now) {
-                true => (waiting, Vec::new()),
-                false => waiting.into_iter().partition(is_now),
-            };
+            let (mut now, later): (Vec<_>, Vec<_>) =
+                waiting.into_iter().partition(|one| one.step == step);
             now.sort_by_key(|one| one.parent);
             waiting = Vec::new();
-            let (merge, merged) = self.merge(forest, step, &expected, |merger| {
-                let mut by_parent = Vec::new();
-                for siblings in now.chunk_by(|a, b| a.parent == b.parent) {
-                    let parent = siblings[0].parent;
-                    let range = merger.merge(parent, siblings.iter().cloned());
-                    waiting.extend(parent.map(|node| competitor(forest, node, range.clone())));
-                    by_parent.push((parent, range));
-                }
-                for one in later {
-                    let range = merger.pass_on(one.range);
-                    waiting.push(Competitor { range, ..one });
-                }
-                by_parent
-            });
+            let count = self.jobs.len();
+            let mut merger = Merger {
+                forest,
+                used: &self.used,
+                jobs: &self.jobs,
+                slots: self
+                    .merges
+                    .last()
+                    .map_or(&*self.slots, |merge| &merge.order),
+                spent: vec![0; count],
+                latest: vec![0; count],
+                merged: Vec::with_capacity(count),
+            };
+            let mut by_parent = Vec::new();
+            for siblings in now.chunk_by(|a, b| a.parent == b.parent) {
+                let parent = siblings[0].parent;
+                let range = merger.merge(parent, siblings.iter().cloned());
+                waiting.extend(parent.map(|node| competitor(forest, node, range.clone())));
+                by_parent.push((parent, range));
+            }
+            for one in later {
+                let range = merger.pass_on(one.range);
+                waiting.push(Competitor { range, ..one });
+            }
+            let mut places = vec![0; count];
+            for (slot, place) in merger.merged.iter().zip(0..) {
+                places[*slot as usize] = place;
+            }
+            let merge = Merge {
+                step,
+                order: merger.merged,
+                places,
+                spent: merger.spent,
+                latest: merger.latest,
+                by_parent,
+            };
             self.merges.push(merge);
-            expected = merged;
         }
-    }
-
-    /// Appends the merges of one step. Returns the expected use of jobs in their new order if later
-    /// steps follow. `expected`: expected use before the step; nothing for the first step. `run`
-    /// does the merges and returns the range of each parent's sequence.
-    fn merge<T: Amount>(
-        &self,
-        forest: &Forest,
-        step: u32,
-        expected: &[T],
-        run: impl FnOnce(&mut Merger<'_, T>) -> Vec<(Option<u32>, Range<usize>)>,
-    ) -> (Merge, Vec<T>) {
-        let before = self.merges.last();
-        let sequences = Sequences {
-            slots: before.map_or(&*self.slots, |merge| &merge.order),
-            // If they are copied from there first, an interleaved order takes 0 to 4 % more time
-            // (both versions of `Line::ordered` alternating in one process).
-            expected: match before {
-                Some(_) => expected,
-                None => T::kept(&self.jobs.expected),
-            },
-        };
-        let mut merger = Merger::new(
-            (forest, &self.used, &self.jobs),
-            sequences,
-            (before.is_none(), step > 0),
-        );
-        let by_parent = run(&mut merger);
-        let (merged, keys) = (merger.merged, merger.keys);
-        let mut places = vec![0; self.jobs.len()];
-        for (slot, place) in merged.slots.iter().zip(0..) {
-            places[*slot as usize] = place;
-        }
-        let merge = Merge {
-            step,
-            order: merged.slots,
-            places,
-            spent: T::keep(keys.spent),
-            latest: keys.latest,
-            by_parent,
-        };
-        (merge, merged.expected)
     }
 
     /// The slots of all jobs, first to last.
@@ -204,16 +144,12 @@ impl Tier {
 
     /// Use of nodes when all these jobs have been taken.
     pub(super) fn used_after(&self, forest: &Forest) -> Arc<Vec<u128>> {
-        if self.jobs.expected.is_default() {
-            return Arc::clone(&self.used);
-        }
         let mut used = self.used.to_vec();
-        for &slot in &self.slots {
-            let expected = self.jobs.expected.get(slot);
-            let mut above = Some(self.jobs.nodes[slot as usize]);
+        for job in &self.jobs {
+            let mut above = Some(job.node);
             while let Some(node) = above {
                 let used = &mut used[node as usize];
-                *used = used.saturating_add(expected);
+                *used = used.saturating_add(job.expected);
                 above = forest.parents[node as usize];
             }
         }
@@ -278,13 +214,12 @@ impl Tier {
         slot: u32,
     ) -> Point {
         let (merge, place) = self.place_before(step, slot);
-        let child = forest.child(self.jobs.nodes[slot as usize], parent);
+        let child = forest.child(self.jobs[slot as usize].node, parent);
         let child = child.expect("below the parent");
-        let spent = (!merge.spent.is_default()).then(|| merge.spent.get(place));
-        let latest = merge.latest.get(place as usize);
+        let latest = merge.latest[place as usize];
         Point {
-            ratio: ratio(forest, &self.used, child, spent),
-            latest: self.jobs.stamp(latest.copied().unwrap_or(slot)),
+            ratio: ratio(forest, child, merge.spent[place as usize]),
+            latest: self.jobs[latest as usize].stamp(),
         }
     }
 
@@ -294,13 +229,9 @@ impl Tier {
         match (child, behind) {
             (Child::Own, _) => 0,
             (Child::Node(node), None) => self.used[node as usize],
-            (Child::Node(node), Some(slot)) => {
+            (Child::Node(_), Some(slot)) => {
                 let (merge, place) = self.place_before(step, slot);
-                let before = match merge.spent.is_default() {
-                    true => self.used[node as usize],
-                    false => merge.spent.get(place),
-                };
-                before.saturating_add(self.jobs.expected.get(slot))
+                merge.spent[place as usize].saturating_add(self.jobs[slot as usize].expected)
             }
         }
     }
@@ -314,55 +245,28 @@ impl Merge {
 }
 
 /// Sorts jobs by node and, within a node, by arrival: puts `rows` in that order, and returns the
-/// start of each node's jobs, followed by the end of all, and the node and stamp of each job.
-fn sort_by_node(
-    forest: &Forest,
-    rows: &mut [u32],
-    jobs: &JobColumns,
-) -> (Vec<u32>, Vec<u32>, Vec<Stamp>) {
+/// start of each node's jobs, followed by the end of all.
+fn sort_by_node(forest: &Forest, rows: &mut [u32], jobs: &[Placed]) -> Vec<u32> {
+    let job = |row: u32| &jobs[row as usize].job;
     let mut starts = vec![0_u32; forest.len() + 1];
     for row in &*rows {
-        starts[jobs.nodes[*row as usize] as usize + 1] += 1;
+        starts[job(*row).node as usize + 1] += 1;
     }
     for node in 0..forest.len() {
         starts[node + 1] += starts[node];
     }
-    // Random writes go only to data that fits the caches. If all data of a job is read into one
-    // row, an order takes 3 to 10 % more time (both versions of `Line::ordered` alternating in one
-    // process).
-    let mut next = starts.clone();
-    let [mut sorted, mut nodes] = [(); 2].map(|()| vec![0_u32; rows.len()]);
+    let (mut next, mut sorted) = (starts.clone(), vec![0; rows.len()]);
     for row in &*rows {
-        let node = jobs.nodes[*row as usize];
-        let at = &mut next[node as usize];
-        (sorted[*at as usize], nodes[*at as usize]) = (*row, node);
+        let at = &mut next[job(*row).node as usize];
+        sorted[*at as usize] = *row;
         *at += 1;
     }
-    rows.copy_from_slice(&sorted);
-    let stamp = |row: &u32| jobs.stamp(*row);
-    let mut stamps: Vec<Stamp> = rows.iter().map(stamp).collect();
-    let mut sorted = Vec::new();
-    for pair in starts.windows(2).filter(|pair| pair[1] - pair[0] > 1) {
-        let range = pair[0] as usize..pair[1] as usize;
-        let (rows, stamps) = (&mut rows[range.clone()], &mut stamps[range]);
-        let as_they_came = match jobs.nices.is_default() {
-            true => stamps.is_sorted(),
-            false => rows.is_sorted_by_key(|row| jobs.within(*row)),
-        };
-        if !as_they_came {
-            // If rows are compared in the columns of all jobs instead, an order of a million jobs
-            // of 100,000 users, whose ids do not ascend with arrival, takes 29 % more time (both
-            // versions of `Line::ordered` alternating in one process).
-            let own = rows.iter().zip(&*stamps);
-            sorted.clear();
-            sorted.extend(own.map(|(row, stamp)| (jobs.nices.get(*row), *stamp, *row)));
-            sorted.sort_unstable();
-            for ((row, stamp), one) in rows.iter_mut().zip(stamps).zip(&sorted) {
-                (*stamp, *row) = (one.1, one.2);
-            }
-        }
+    for pair in starts.windows(2) {
+        let own = &mut sorted[pair[0] as usize..pair[1] as usize];
+        own.sort_unstable_by_key(|row| job(*row).within());
     }
-    (starts, nodes, stamps)
+    rows.copy_from_slice(&sorted);
+    starts
 }
 
 /// A node with its merged sequence.

@@ -25,68 +25,34 @@ pub struct Factors {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Age {
     now: i64,
-    /// The range of times that matter; a time outside counts as the nearer end.
-    earliest: i64,
-    latest: i64,
-    /// Age of a job that began to age at `latest`.
     least_secs: i64,
     most_secs: i64,
-    divisor: f64,
+    /// True if ages are counted in 32 bits, as in some releases of Slurm.
     wraps: bool,
 }
 
 impl Age {
     pub(super) fn new(now: i64, max_age_secs: u32, wraps: bool) -> Age {
-        // If the maximum is 0, every age counts as 1 of 1.
-        let most_secs = i64::from(max_age_secs.max(1));
-        let least_secs = i64::from(max_age_secs == 0);
-        let latest = now.saturating_sub(least_secs);
         Age {
             now,
-            earliest: latest.saturating_sub(most_secs - least_secs),
-            latest,
-            least_secs,
-            most_secs,
-            divisor: most_secs as f64,
+            // If the maximum is 0, every age counts as 1 of 1.
+            least_secs: i64::from(max_age_secs == 0),
+            most_secs: i64::from(max_age_secs.max(1)),
             wraps,
         }
     }
 
-    /// Returns true if ages are counted in 32 bits, as in some releases of Slurm.
-    #[inline(always)]
-    pub(super) fn wraps(&self) -> bool {
-        self.wraps
-    }
-
     /// Seconds since the job began to age over the maximum age, at most 1. 0 for a job that does
     /// not age (`accrue_time` 0) or begins in the future; 1 for any other if the maximum is 0.
-    #[inline(always)]
     pub(super) fn factor(&self, accrue_time: i64) -> f64 {
-        if self.wraps {
-            self.wrapped(accrue_time)
-        } else {
-            self.plain(accrue_time)
+        if accrue_time == 0 {
+            return 0.0;
         }
-    }
-
-    /// [`Age::factor`] if it does not wrap.
-    #[inline(always)]
-    pub(super) fn plain(&self, accrue_time: i64) -> f64 {
-        // Branch-free minimum: which jobs are old is unpredictable.
-        let began = accrue_time.max(self.earliest).min(self.latest);
-        self.part(accrue_time, self.least_secs + (self.latest - began))
-    }
-
-    fn wrapped(&self, accrue_time: i64) -> f64 {
-        let secs = self.now.saturating_sub(accrue_time).max(0) & 0xffff_ffff;
-        self.part(accrue_time, secs.max(self.least_secs).min(self.most_secs))
-    }
-
-    #[inline(always)]
-    fn part(&self, accrue_time: i64, secs: i64) -> f64 {
-        // The maximum has 32 bits, and these are cheaper to convert.
-        let factor = f64::from(secs as u32) / self.divisor;
-        if accrue_time == 0 { 0.0 } else { factor }
+        let mut secs = self.now.saturating_sub(accrue_time).max(0);
+        if self.wraps {
+            secs &= 0xffff_ffff;
+        }
+        secs.clamp(self.least_secs, self.most_secs) as f64 / self.most_secs as f64
     }
 }
 

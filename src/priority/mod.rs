@@ -28,7 +28,6 @@
 //! `CALCULATE_RUNNING` and `ACCRUE_ALWAYS` are applied by the host: they decide which jobs it
 //! passes, and which time is the [`field@Job::accrue_time`].
 
-mod block;
 mod check;
 mod error;
 mod factors;
@@ -44,10 +43,6 @@ mod variants;
 #[cfg(test)]
 mod samples;
 
-#[cfg(feature = "slurm")]
-pub(crate) use block::Terms;
-#[cfg(any(feature = "capi", feature = "slurm"))]
-pub(crate) use block::{BLOCK, Block, When};
 pub use error::PriorityError;
 pub use factors::Factors;
 pub use priced::Priced;

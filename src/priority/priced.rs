@@ -71,21 +71,11 @@ impl Priced {
 pub(super) fn to_priority(sum: f64) -> (u32, bool) {
     const END: f64 = 4_294_967_296.0;
     let overflow = sum >= END || sum.is_nan();
-    // NaN, 2^32 and larger numbers do not reach this line; numbers below 1 become 1.
-    let within = if overflow { END - 1.0 } else { sum.max(1.0) };
-    (truncated(within), overflow)
-}
-
-/// The whole part of a number from 0 to below 2^32, by additions: processors can add several
-/// numbers at once, but convert only one.
-#[inline(always)]
-fn truncated(number: f64) -> u32 {
-    // From this number to its double, the distance of two numbers is 1: the sum is rounded to a
-    // whole number, which is then in its last bits.
-    const WHOLE: f64 = 4_503_599_627_370_496.0;
-    let moved = number + WHOLE;
-    let rounded_up = moved - WHOLE > number;
-    (moved.to_bits() as u32).wrapping_sub(u32::from(rounded_up))
+    // The conversion truncates, and gives the nearest end beyond the range.
+    (
+        (if overflow { END - 1.0 } else { sum.max(1.0) }) as u32,
+        overflow,
+    )
 }
 
 #[cfg(test)]
@@ -105,31 +95,6 @@ mod tests {
         assert_eq!(to_priority(1e30), (u32::MAX, true));
         assert_eq!(to_priority(f64::INFINITY), (u32::MAX, true));
         assert_eq!(to_priority(f64::NAN), (u32::MAX, true));
-    }
-
-    // Ties are rounded to even, so halves above odd and above even numbers go different ways.
-    #[test]
-    fn numbers_lose_their_fractions() {
-        for whole in [
-            0,
-            1,
-            2,
-            3,
-            1000,
-            65_535,
-            2_147_483_647,
-            2_147_483_648,
-            u32::MAX,
-        ] {
-            for part in [0.0, 1e-6, 0.25, 0.5, 0.75, 0.999_999] {
-                assert_eq!(truncated(f64::from(whole) + part), whole);
-            }
-        }
-        assert_eq!(truncated(f64::MIN_POSITIVE), 0);
-        for whole in [1_u64, 2, 3, 4, 1 << 32] {
-            let below = f64::from_bits((whole as f64).to_bits() - 1);
-            assert_eq!(u64::from(truncated(below)), whole - 1);
-        }
     }
 
     // 2^53 + 1 rounds to 2^53 if 1 is added first, and not if it is added last.

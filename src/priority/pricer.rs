@@ -1,6 +1,5 @@
 //! Pricing: prepares once what all jobs of a pass share, then prices one job after the other.
 
-use super::block::{BLOCK, Block, When};
 use super::factors::{self, Age};
 use super::quirks::Quirks;
 use super::size::Size;
@@ -131,7 +130,6 @@ impl<'a> Pricer<'a> {
     }
 
     /// [`Pricer::price`] with given factors of the job's association, which is not looked up.
-    #[inline(always)]
     pub fn price_with(&self, job: &Job, assoc: &AssocFactors) -> Priced {
         if job.priority == 0 {
             return Priced::default();
@@ -152,7 +150,6 @@ impl<'a> Pricer<'a> {
     }
 
     /// [`Pricer::price_set`] with given factors of the job's association, which is not looked up.
-    #[inline(always)]
     pub fn price_set_with(&self, job: &Job, assoc: &AssocFactors) -> Priced {
         if job.is_direct() {
             return Priced {
@@ -183,18 +180,8 @@ impl<'a> Pricer<'a> {
     /// If `out` and `jobs` differ in length.
     pub fn price_all(&self, jobs: &[Job], out: &mut [Priced]) {
         assert_eq!(jobs.len(), out.len(), "one price per job");
-        let mut block = Block::default();
-        for (jobs, out) in jobs.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
-            // Rows of associations are far apart in memory. Reading those of many jobs together
-            // lets their cache misses overlap.
-            block.read(self, jobs, |job| *job, |_, job| self.assoc(job));
-            for (at, job) in jobs.iter().enumerate() {
-                block.site_factors[at] = job.site_factor;
-            }
-            block.fill(self, jobs, |job| *job, When::Pass);
-            for (at, (job, priced)) in jobs.iter().zip(out).enumerate() {
-                *priced = block.priced(at, job);
-            }
+        for (job, priced) in jobs.iter().zip(out) {
+            *priced = self.price(job);
         }
     }
 

@@ -33,7 +33,7 @@ impl Index {
         std::num::NonZeroU32::new(slot).map(Index)
     }
     /// The position plus 1; 0 for `None`.
-    #[inline(always)]
+    #[cfg(feature = "capi")]
     pub(crate) fn slot(index: Option<Index>) -> u32 {
         index.map_or(0, |index| index.0.get())
     }

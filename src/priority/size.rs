@@ -53,9 +53,6 @@ impl Size {
         limit: TimeLimit,
         max_time_mins: impl Fn() -> Option<Option<u32>>,
     ) -> f64 {
-        if self.is_plain() {
-            return self.plain(nodes, cpus);
-        }
         if (self.nodes == 0 || self.cpus == 0) && !self.quirks.sizes_empty_cluster {
             return 0.0;
         }
@@ -69,21 +66,12 @@ impl Size {
         factor.clamp(0.0, 1.0)
     }
 
-    /// Returns true if the factor of every job is [`Size::plain`].
-    #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        !self.relative_to_time && !self.favor_small && self.nodes > 0 && self.cpus > 0
-    }
-
-    /// The default factor, for a cluster that has nodes and CPUs.
-    #[inline(always)]
-    pub(super) fn plain(&self, nodes: u32, cpus: u32) -> f64 {
+    fn plain(&self, nodes: u32, cpus: u32) -> f64 {
         average(
             f64::from(nodes) / f64::from(self.nodes),
             f64::from(cpus) / f64::from(self.cpus),
             cpus,
         )
-        .clamp(0.0, 1.0)
     }
 
     fn per_minute(&self, nodes: u32, cpus: u32, minutes: u32) -> f64 {

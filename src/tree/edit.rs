@@ -18,7 +18,6 @@ impl Tree {
         self.rows.push(row);
         self.parents.push(parent);
         self.child_counts.push(0);
-        self.edits += 1;
         self.layout.take();
         Ok(index)
     }
@@ -30,7 +29,6 @@ impl Tree {
     pub fn set_shares(&mut self, id: AssocId, shares: Shares) -> Result<(), TreeError> {
         let index = self.known(id)?;
         check_shares(id, shares)?;
-        self.edits += 1;
         let old = std::mem::replace(&mut self.rows[index.get()].shares, shares);
         let stood_aside = old == Shares::Parent;
         let stands_aside = shares == Shares::Parent;
@@ -70,7 +68,6 @@ impl Tree {
             }
             above = self.parents[at.get()];
         }
-        self.edits += 1;
         self.rows[index.get()].parent = Some(parent);
         self.parents[index.get()] = Some(new);
         self.child_counts[old.get()] -= 1;
@@ -98,7 +95,6 @@ impl Tree {
                 at
             }
         };
-        self.edits += 1;
         self.layout.take();
         self.positions.remove(&id);
         self.rows.remove(index.get());

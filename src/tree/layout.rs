@@ -36,12 +36,8 @@ impl Lists {
     }
 
     fn get(&self, owner: AssocIndex) -> &[AssocIndex] {
-        &self.items[self.range(owner)]
-    }
-
-    fn range(&self, owner: AssocIndex) -> std::ops::Range<usize> {
         let at = owner.get();
-        self.starts[at] as usize..self.starts[at + 1] as usize
+        &self.items[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 }
 
@@ -111,10 +107,6 @@ impl Layout {
 
     pub(super) fn fs_children(&self, index: AssocIndex) -> &[AssocIndex] {
         self.fs_children.get(index)
-    }
-
-    pub(super) fn fs_children_range(&self, index: AssocIndex) -> std::ops::Range<usize> {
-        self.fs_children.range(index)
     }
 
     pub(super) fn child_shares(&self, index: AssocIndex) -> u64 {

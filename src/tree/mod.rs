@@ -12,10 +12,9 @@ mod error;
 mod layout;
 mod shares;
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::number_hasher::BuildNumberHasher;
+use rustc_hash::FxHashMap;
 
 pub use assoc::{Assoc, AssocId, AssocIndex, AssocKind, Shares};
 pub use error::TreeError;
@@ -42,9 +41,8 @@ pub struct Tree {
     rows: Vec<Assoc>,
     parents: Vec<Option<AssocIndex>>,
     child_counts: Vec<u32>,
-    positions: HashMap<AssocId, AssocIndex, BuildNumberHasher>,
+    positions: FxHashMap<AssocId, AssocIndex>,
     root: Option<AssocIndex>,
-    edits: u64,
     /// Absent after an edit that makes it invalid.
     layout: OnceLock<Layout>,
 }
@@ -211,17 +209,6 @@ impl Tree {
     /// `FairShare=parent`, unless it is the root.
     pub fn fs_children(&self, index: AssocIndex) -> &[AssocIndex] {
         self.layout().fs_children(index)
-    }
-
-    /// Range of the [`Tree::fs_children`] of this association in the concatenated lists of all
-    /// associations, in order of position.
-    pub(crate) fn fs_children_range(&self, index: AssocIndex) -> std::ops::Range<usize> {
-        self.layout().fs_children_range(index)
-    }
-
-    /// Number of edits since the tree was built from rows.
-    pub fn edits(&self) -> u64 {
-        self.edits
     }
 
     /// Every position, parents before children.

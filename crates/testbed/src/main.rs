@@ -115,7 +115,7 @@ enum Tool {
         #[arg(long)]
         all: bool,
     },
-    /// Measure how fast everything is, beside Slurm's own plugin; writes docs/performance.md
+    /// Measure how fast everything is, beside Slurm's own plugin; writes target/bench/report.md
     Bench(bench::Arguments),
 }
 

@@ -1,10 +1,5 @@
 //! `expect=`.
 
-use super::key::Key;
-use super::word;
-use crate::compat::Release;
-use crate::config::{Config, ValueError};
-
 /// `expect=`: what a waiting job is expected to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expect {
@@ -15,42 +10,16 @@ pub enum Expect {
     History,
 }
 
-const WORDS: [(&str, Expect); 2] = [
-    ("time_limit", Expect::TimeLimit),
-    ("history", Expect::History),
-];
-
-/// Expected use of a waiting job.
-pub struct ExpectKey;
-
-impl Key for ExpectKey {
-    type Value = Expect;
-    const NAME: &'static str = "expect";
-    const FORM: &'static str = "time_limit or history";
-    const DEFAULT: &'static str = "time_limit";
-    const MEANING: &'static str = "what a waiting job is expected to use";
-
-    fn parse(text: &str, _: Option<Release>) -> Result<Expect, ValueError> {
-        word(text, &WORDS)
-    }
-
-    fn is_in_stock(value: &Expect) -> bool {
-        match value {
-            Expect::TimeLimit => true,
-            Expect::History => false,
-        }
-    }
-}
-
-impl Config {
-    /// `expect=`, or its default.
-    pub fn expect(&self) -> Expect {
-        self.parameters.expect.unwrap_or_default()
-    }
+word_key! {
+    /// Expected use of a waiting job.
+    ExpectKey, expect: Expect, "time_limit or history", "what a waiting job is expected to use";
+    "time_limit" => TimeLimit,
+    "history" => History,
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::key::Key as _;
     use super::*;
 
     #[test]

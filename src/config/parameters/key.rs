@@ -44,6 +44,46 @@ pub struct KeyInfo {
     pub is_policy: bool,
 }
 
+/// Implements a key whose value is one of some words, for an enum of these; the first is the default,
+/// and the only one that stock can carry out.
+macro_rules! word_key {
+    (
+        $(#[$doc:meta])*
+        $key:ident, $name:ident: $value:ident, $form:literal, $meaning:literal;
+        $first:literal => $default:ident, $($word:literal => $variant:ident,)*
+    ) => {
+        $(#[$doc])*
+        pub struct $key;
+
+        impl $crate::config::parameters::key::Key for $key {
+            type Value = $value;
+            const NAME: &'static str = stringify!($name);
+            const FORM: &'static str = $form;
+            const DEFAULT: &'static str = $first;
+            const MEANING: &'static str = $meaning;
+
+            fn parse(
+                text: &str,
+                _: Option<$crate::compat::Release>,
+            ) -> Result<$value, $crate::config::ValueError> {
+                let words = [($first, $value::$default), $(($word, $value::$variant),)*];
+                $crate::config::parameters::word(text, &words)
+            }
+
+            fn is_in_stock(value: &$value) -> bool {
+                *value == $value::$default
+            }
+        }
+
+        impl $crate::config::Config {
+            #[doc = concat!("`", stringify!($name), "=`, or its default.")]
+            pub fn $name(&self) -> $value {
+                self.parameters.$name.unwrap_or_default()
+            }
+        }
+    };
+}
+
 /// Makes of a table `file: Type,` the type `PriorityParameters`, and what goes through all keys. A
 /// field has the name of its file.
 macro_rules! keys {

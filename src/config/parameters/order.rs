@@ -1,10 +1,5 @@
 //! `order=`.
 
-use super::key::Key;
-use super::word;
-use crate::compat::Release;
-use crate::config::{Config, ValueError};
-
 /// `order=`: how jobs are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
@@ -17,43 +12,17 @@ pub enum Order {
     Interleaved,
 }
 
-const WORDS: [(&str, Order); 3] = [
-    ("weighted", Order::Weighted),
-    ("strict", Order::Strict),
-    ("interleaved", Order::Interleaved),
-];
-
-/// Order of jobs.
-pub struct OrderKey;
-
-impl Key for OrderKey {
-    type Value = Order;
-    const NAME: &'static str = "order";
-    const FORM: &'static str = "weighted, strict or interleaved";
-    const DEFAULT: &'static str = "weighted";
-    const MEANING: &'static str = "how jobs are ordered";
-
-    fn parse(text: &str, _: Option<Release>) -> Result<Order, ValueError> {
-        word(text, &WORDS)
-    }
-
-    fn is_in_stock(value: &Order) -> bool {
-        match value {
-            Order::Weighted => true,
-            Order::Strict | Order::Interleaved => false,
-        }
-    }
-}
-
-impl Config {
-    /// `order=`, or its default.
-    pub fn order(&self) -> Order {
-        self.parameters.order.unwrap_or_default()
-    }
+word_key! {
+    /// Order of jobs.
+    OrderKey, order: Order, "weighted, strict or interleaved", "how jobs are ordered";
+    "weighted" => Weighted,
+    "strict" => Strict,
+    "interleaved" => Interleaved,
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::key::Key as _;
     use super::*;
 
     #[test]

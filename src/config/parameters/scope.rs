@@ -1,10 +1,5 @@
 //! `scope=`.
 
-use super::key::Key;
-use super::word;
-use crate::compat::Release;
-use crate::config::{Config, ValueError};
-
 /// `scope=`: whose use counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
@@ -15,42 +10,16 @@ pub enum Scope {
     AllClusters,
 }
 
-const WORDS: [(&str, Scope); 2] = [
-    ("cluster", Scope::Cluster),
-    ("all_clusters", Scope::AllClusters),
-];
-
-/// The scope: whose use counts.
-pub struct ScopeKey;
-
-impl Key for ScopeKey {
-    type Value = Scope;
-    const NAME: &'static str = "scope";
-    const FORM: &'static str = "cluster or all_clusters";
-    const DEFAULT: &'static str = "cluster";
-    const MEANING: &'static str = "whose use counts";
-
-    fn parse(text: &str, _: Option<Release>) -> Result<Scope, ValueError> {
-        word(text, &WORDS)
-    }
-
-    fn is_in_stock(value: &Scope) -> bool {
-        match value {
-            Scope::Cluster => true,
-            Scope::AllClusters => false,
-        }
-    }
-}
-
-impl Config {
-    /// `scope=`, or its default.
-    pub fn scope(&self) -> Scope {
-        self.parameters.scope.unwrap_or_default()
-    }
+word_key! {
+    /// The scope: whose use counts.
+    ScopeKey, scope: Scope, "cluster or all_clusters", "whose use counts";
+    "cluster" => Cluster,
+    "all_clusters" => AllClusters,
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::key::Key as _;
     use super::*;
 
     #[test]

@@ -1,10 +1,5 @@
 //! `tiers=`.
 
-use super::key::Key;
-use super::word;
-use crate::compat::Release;
-use crate::config::{Config, ValueError};
-
 /// `tiers=`: what comes before the order of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tiers {
@@ -17,43 +12,17 @@ pub enum Tiers {
     Partition,
 }
 
-const WORDS: [(&str, Tiers); 3] = [
-    ("none", Tiers::None),
-    ("qos", Tiers::Qos),
-    ("partition", Tiers::Partition),
-];
-
-/// Criteria that come before the order of jobs.
-pub struct TiersKey;
-
-impl Key for TiersKey {
-    type Value = Tiers;
-    const NAME: &'static str = "tiers";
-    const FORM: &'static str = "none, qos or partition";
-    const DEFAULT: &'static str = "none";
-    const MEANING: &'static str = "what comes before the order of jobs";
-
-    fn parse(text: &str, _: Option<Release>) -> Result<Tiers, ValueError> {
-        word(text, &WORDS)
-    }
-
-    fn is_in_stock(value: &Tiers) -> bool {
-        match value {
-            Tiers::None => true,
-            Tiers::Qos | Tiers::Partition => false,
-        }
-    }
-}
-
-impl Config {
-    /// `tiers=`, or its default.
-    pub fn tiers(&self) -> Tiers {
-        self.parameters.tiers.unwrap_or_default()
-    }
+word_key! {
+    /// Criteria that come before the order of jobs.
+    TiersKey, tiers: Tiers, "none, qos or partition", "what comes before the order of jobs";
+    "none" => None,
+    "qos" => Qos,
+    "partition" => Partition,
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::key::Key as _;
     use super::*;
 
     #[test]

@@ -71,7 +71,7 @@ impl Host for Everything {
     }
 
     fn ranked(&mut self, found: &AssocResult<'_>) {
-        self.fairshare.push(found.fairshare());
+        self.fairshare.push(found.fairshare);
         self.left_open.push(found.open);
     }
 }
@@ -98,8 +98,6 @@ impl Engine {
             input.tree.len(),
             "one factor per association"
         );
-        // The table may be another one each time.
-        self.invalidate();
         Pricer::new(input.config, tables, input.now)?;
         input
             .jobs

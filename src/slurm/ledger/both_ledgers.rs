@@ -4,14 +4,13 @@ use super::exchange::{Found, LedgerComplaints, QosChange, SeenQos, SeenSite};
 use super::feeding::{Feeding, Remembered};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
-use super::steady::SteadyRuns;
 use super::tree_ledger::{Numbers, TreeLedger};
 use super::written::{Held, Written};
 use crate::engine::RunKey;
-use crate::number_hasher::BuildNumberHasher;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::Plan;
 use crate::usage::window::{History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -42,9 +41,7 @@ pub(super) struct BothLedgers {
     /// they are reset.
     pub(super) qos_held: HashMap<u32, Held>,
     /// Ends that are already in the ledgers.
-    ended: HashMap<RunKey, Remembered, BuildNumberHasher>,
-    /// Runs that the clock charges.
-    steady: SteadyRuns,
+    ended: FxHashMap<RunKey, Remembered>,
     /// Values to which the last pass set the records of associations and of QOS.
     pub(super) written: [Written; 2],
     /// True if all use before this pass must be forgotten.
@@ -112,7 +109,7 @@ fn reset(
     tree_ledger: &mut TreeLedger,
     all: bool,
     is_reset: impl Fn(AssocIndex) -> bool,
-    ended: &HashMap<RunKey, Remembered, BuildNumberHasher>,
+    ended: &FxHashMap<RunKey, Remembered>,
     now: i64,
 ) -> Vec<bool> {
     let tree = Arc::clone(tree_ledger.tree());
@@ -194,8 +191,7 @@ impl BothLedgers {
             plans: Vec::new(),
             no_decay: Vec::new(),
             qos_held: HashMap::new(),
-            ended: HashMap::default(),
-            steady: SteadyRuns::default(),
+            ended: FxHashMap::default(),
             written: Default::default(),
             is_cleared: false,
             taken_back: BTreeMap::new(),
@@ -251,7 +247,6 @@ impl BothLedgers {
         let place = |key: &LeafKey| place_qos(qos_tree, key);
         let qos = self.qos.with_tres(&self.plan, of_host, name, place)?;
         (self.assocs, self.qos) = (assocs, qos);
-        self.steady.clear();
         self.tres = site.tres.to_vec();
         self.is_new = true;
         Ok(())
@@ -374,7 +369,6 @@ impl BothLedgers {
     ) {
         let (counts, ended) = (&self.plan.counts, &mut self.ended);
         let (no_decay, taken_back) = (&self.no_decay, &mut self.taken_back);
-        let steady = &mut self.steady;
         let qos = &mut self.qos;
         self.assocs.edit(|assocs| {
             let (rate, no_rate) = (assocs.no_rate(), assocs.no_rate());
@@ -387,7 +381,6 @@ impl BothLedgers {
                     no_decay,
                     ended,
                     taken_back,
-                    steady,
                     rate,
                     no_rate,
                     complaints,

@@ -47,7 +47,7 @@ struct Charged {
 }
 
 /// Visits all parts of a run.
-fn meet(ledger: &mut WindowLedger, tree: &Tree, run: RunKey, lane: Lane) -> Charged {
+fn meet(ledger: &mut WindowLedger, run: RunKey, lane: Lane) -> Charged {
     let mut charged = Charged {
         parts: 0,
         secs: 0,
@@ -55,7 +55,7 @@ fn meet(ledger: &mut WindowLedger, tree: &Tree, run: RunKey, lane: Lane) -> Char
     };
     while charged.parts < MOST_PARTS {
         let id = part(run, lane, charged.parts);
-        let Some((secs, until)) = ledger.meet(tree, id) else {
+        let Some((secs, until)) = ledger.meet(id) else {
             break;
         };
         charged.secs += secs;
@@ -86,7 +86,7 @@ pub(super) fn charge(
     rate: &Rate,
 ) -> Result<i64, WindowError> {
     let to = seen.until.min(ledger.now());
-    let known = meet(ledger, tree, seen.run, lane);
+    let known = meet(ledger, seen.run, lane);
     let due = (seen.ran_secs - known.secs).max(0);
     let from = to.saturating_sub(due).max(known.until).max(not_before);
     if from >= to {
@@ -102,26 +102,6 @@ pub(super) fn charge(
         charged => charged?,
     }
     Ok(from)
-}
-
-/// Lets the clock charge a run that has been charged at this rate up to now, all of it to one leaf,
-/// and for no longer than it ran; see [`WindowLedger::clock_in`].
-pub(super) fn clock_in(
-    (ledger, tree): (&mut WindowLedger, &Tree),
-    (leaf, lane): (AssocIndex, Lane),
-    seen: &SeenRun<'_>,
-    rate: &Rate,
-) -> bool {
-    let run = part(seen.run, lane, 0);
-    let charged = ledger.charged_secs(run);
-    charged.is_some_and(|secs| secs <= seen.ran_secs) && ledger.clock_in(tree, leaf, run, rate)
-}
-
-/// Removes a run from the clock.
-pub(super) fn clock_out(ledger: &mut WindowLedger, tree: &Tree, run: RunKey) {
-    for lane in [Lane::First, Lane::Second] {
-        ledger.clock_out(tree, part(run, lane, 0));
-    }
 }
 
 /// All charges of a run, lane by lane and part by part.

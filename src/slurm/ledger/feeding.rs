@@ -3,15 +3,14 @@
 use super::exchange::LedgerComplaints;
 use super::feed::Lane;
 use super::seen::SeenRun;
-use super::steady::SteadyRuns;
 use super::tree_ledger::{Numbers, OpenLedger};
 use crate::engine::RunKey;
-use crate::number_hasher::BuildNumberHasher;
 use crate::tree::AssocId;
 use crate::usage::window::{Rate, WindowError};
 use crate::usage::{EndState, Outcomes};
+use rustc_hash::FxHashMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// An end is remembered for this many passes and this many seconds, so that it counts once however
 /// often it is reported. Until then the run continues in the ledgers, also in their files: a
@@ -36,10 +35,8 @@ pub(super) struct Feeding<'a, 'b, 'c> {
     pub(super) counts: &'a Outcomes,
     pub(super) no_decay: &'a [u32],
     /// Ends that are already in the ledgers.
-    pub(super) ended: &'a mut HashMap<RunKey, Remembered, BuildNumberHasher>,
+    pub(super) ended: &'a mut FxHashMap<RunKey, Remembered>,
     pub(super) taken_back: &'a mut BTreeMap<u32, Numbers>,
-    /// Runs charged by the clock.
-    pub(super) steady: &'a mut SteadyRuns,
     /// Scratch rate for the run being charged, which saves an allocation per run; and the rate of a
     /// run that costs nothing.
     pub(super) rate: Rate,
@@ -66,20 +63,13 @@ impl Feeding<'_, '_, '_> {
     /// Adds all existing runs. `before`: last time the ledgers of associations and of QOS were fed;
     /// earlier for a ledger that was damaged.
     pub(super) fn take_rows(&mut self, rows: &[SeenRun<'_>], before: [i64; 2]) {
-        let (mut is_steady, others) = self.move_clock(rows);
-        // In this pass reset nodes are charged at rate 0, so the clock must not be used.
-        let may_clock = !self.resets.iter().flatten().any(|is_reset| *is_reset);
         self.assocs.begin_round();
         self.qos.begin_round();
-        for at in others.iter().map(|at| *at as usize) {
-            let seen = &rows[at];
+        for seen in rows {
             if !self.ended.contains_key(&seen.run) {
-                is_steady[at] = self.take_row(seen, before) && may_clock && self.clock_in(seen);
+                self.take_row(seen, before);
             }
         }
-        let stops = self.clock_stops();
-        self.steady
-            .renew(rows, &is_steady, others.is_empty(), stops);
         let mut unmet = self.assocs.end_round();
         unmet.extend(self.qos.end_round());
         unmet.retain(|run| !self.ended.contains_key(run));
@@ -102,59 +92,16 @@ impl Feeding<'_, '_, '_> {
         }
     }
 
-    /// Charges all runs for which only time has passed. Returns true for each of these in `rows`,
-    /// and the positions of the others.
-    fn move_clock(&mut self, rows: &[SeenRun<'_>]) -> (Vec<bool>, Vec<u32>) {
-        let (now, stops) = (self.assocs.now(), self.clock_stops());
-        if !self.steady.is_of(stops) {
-            self.assocs.stop_clock();
-            self.qos.stop_clock();
-            self.steady.clear();
-        }
-        let found = self
-            .steady
-            .find(rows, now, |run| self.ended.contains_key(&run));
-        for run in found.changed {
-            self.assocs.clock_out(run);
-            self.qos.clock_out(run);
-        }
-        self.assocs.move_clock();
-        self.qos.move_clock();
-        (found.is_steady, found.others)
-    }
-
-    fn clock_stops(&self) -> [u32; 2] {
-        [self.assocs.clock_stops(), self.qos.clock_stops()]
-    }
-
-    /// Returns true if the run continues and all payers have been charged.
-    fn take_row(&mut self, seen: &SeenRun<'_>, before: [i64; 2]) -> bool {
+    fn take_row(&mut self, seen: &SeenRun<'_>, before: [i64; 2]) {
         // A ledger that contained this end has forgotten it.
         let is_over = |fed: i64| seen.end.is_some() && seen.until <= fed;
         let wants = [
             !is_over(before[0]) || self.assocs.is_open(seen.run),
             !is_over(before[1]) || self.qos.is_open(seen.run),
         ];
-        wants != [false; 2] && self.take(seen, wants)
-    }
-
-    /// Lets the clock charge a continuing run that was charged just now. Returns false if it
-    /// cannot.
-    fn clock_in(&mut self, seen: &SeenRun<'_>) -> bool {
-        if [self.assocs.now(), self.qos.now()] != [seen.until; 2] {
-            return false;
+        if wants != [false; 2] {
+            self.take(seen, wants);
         }
-        let [job_qos, partition_qos] = seen.qos_ids;
-        let (rate, assoc) = (&self.rate, (seen.assoc_id, Lane::First));
-        let is_in = self.assocs.clock_in(assoc, seen, rate)
-            && self.qos.clock_in((job_qos, Lane::First), seen, rate)
-            && (partition_qos == job_qos
-                || self.qos.clock_in((partition_qos, Lane::Second), seen, rate));
-        if !is_in {
-            self.assocs.clock_out(seen.run);
-            self.qos.clock_out(seen.run);
-        }
-        is_in
     }
 
     /// Ends a pass: forgets ends that were remembered long enough.
@@ -172,12 +119,9 @@ impl Feeding<'_, '_, '_> {
         });
     }
 
-    /// `wants`: true for each ledger, of associations and of QOS, that must add the run. Returns
-    /// true if the run continues and all payers have been charged.
-    fn take(&mut self, seen: &SeenRun<'_>, wants: [bool; 2]) -> bool {
-        let charged = self.charge(seen, wants);
-        let goes_on = charged.is_ok() && seen.end.is_none() && wants == [true; 2];
-        if let Err(error) = charged {
+    /// `wants`: true for each ledger, of associations and of QOS, that must add the run.
+    fn take(&mut self, seen: &SeenRun<'_>, wants: [bool; 2]) {
+        if let Err(error) = self.charge(seen, wants) {
             match &mut self.complaints.refused {
                 Some((_, _, more)) => *more += 1,
                 first => *first = Some((seen.run, error, 0)),
@@ -187,7 +131,6 @@ impl Feeding<'_, '_, '_> {
             let counts = self.counts.counts(end.state, end.exit_code.into());
             self.end(seen.run, counts);
         }
-        goes_on
     }
 
     /// Charges a run to all payers in the wanted ledgers; returns the first error.

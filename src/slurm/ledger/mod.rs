@@ -11,7 +11,6 @@
 //! |---|---|
 //! | `seen` | a run as a pass, or the end of the job, saw it |
 //! | `feed` | charges of a ledger for a seen run |
-//! | `steady` | runs that do not change between passes; only time passes |
 //! | `feeding` | feeds seen runs into both ledgers |
 //! | `tree_ledger` | the ledger of one tree: associations, or QOS |
 //! | `both_ledgers` | the ledgers of associations and of QOS, and how both are fed |
@@ -29,7 +28,6 @@ mod feeding;
 pub(super) mod plan;
 pub(super) mod run_ledgers;
 pub(super) mod seen;
-mod steady;
 pub(super) mod tree_ledger;
 pub(super) mod written;
 

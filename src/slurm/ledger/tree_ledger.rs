@@ -198,9 +198,15 @@ impl TreeLedger {
             tree: &self.tree,
             places: &self.places,
         });
-        // The list may never be queried.
-        let changed = self.ledger.take_changed();
-        self.touched.extend(changed, self.tree.len());
+        // The list may never be queried, and must not grow without limit.
+        match (&mut self.touched, self.ledger.take_changed()) {
+            (Changed::Some(touched), Changed::Some(more))
+                if touched.len() + more.len() <= self.tree.len() =>
+            {
+                touched.extend(more);
+            }
+            (touched, _) => *touched = Changed::All,
+        }
         result
     }
 
@@ -338,43 +344,8 @@ impl OpenLedger<'_> {
         feed::charge((self.ledger, self.tree), to, seen, not_before, rate)
     }
 
-    /// Number of times the clock was stopped, see [`WindowLedger::clock_stops`].
-    pub(super) fn clock_stops(&self) -> u32 {
-        self.ledger.clock_stops()
-    }
-
-    /// Removes all runs from the clock.
-    pub(super) fn stop_clock(&mut self) {
-        self.ledger.stop_clock(self.tree);
-    }
-
-    /// Charges all runs of the clock up to now.
-    pub(super) fn move_clock(&mut self) {
-        self.ledger.move_clock();
-    }
-
-    /// Lets the clock charge a run from now on to an association or a QOS; returns true if there is
-    /// none to charge. Returns false if the run was not charged up to now at this rate.
-    pub(super) fn clock_in(
-        &mut self,
-        (id, lane): (AssocId, Lane),
-        seen: &SeenRun<'_>,
-        rate: &Rate,
-    ) -> bool {
-        let Some(leaf) = self.index_of(id) else {
-            return true;
-        };
-        feed::clock_in((self.ledger, self.tree), (leaf, lane), seen, rate)
-    }
-
-    /// Removes a run from the clock.
-    pub(super) fn clock_out(&mut self, run: RunKey) {
-        feed::clock_out(self.ledger, self.tree, run);
-    }
-
     /// Closes a run that has ended and counts.
     pub(super) fn close(&mut self, run: RunKey) {
-        self.clock_out(run);
         for part in feed::parts(self.ledger, run) {
             self.ledger.close(part);
         }

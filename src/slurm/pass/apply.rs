@@ -1,9 +1,9 @@
 //! The end of a pass: writes the computed results into slurmctld's records.
 
 use super::assoc_cache;
-use super::batch::Batch;
 use super::error::{ComputeError, PassError};
 use super::moment::Moment;
+use super::pending::BATCH;
 use super::workspace::{SlurmComputed, Workspace};
 use crate::slurm::charges::unreported_ends;
 use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError, UsageUpdate, scaled};
@@ -289,7 +289,7 @@ fn write(_lock: &JobsLock, work: &Workspace, jobs: Range<usize>) -> bool {
 fn factors_at_once(len: usize) -> usize {
     if log::tells_priorities() {
         // Each takes a line of the log.
-        return Batch::LEN;
+        return BATCH;
     }
     (len / 36).clamp(2_048, 32_768)
 }
@@ -313,8 +313,8 @@ pub(in crate::slurm) fn factors(
     let pricer = pricer.map_err(ComputeError::from)?;
     pending.weigh(&pricer, settings, snapshot, tables);
     let at_once = factors_at_once(snapshot.waiting().len());
-    let mut batch = Batch::new(&pricer, snapshot, tables);
-    let mut found = [ptr::null_mut(); Batch::LEN];
+    let mut found = [ptr::null_mut(); BATCH];
+    let mut factors = [ffi::shim_factors::default(); BATCH];
     let mut jobs = pending.take(settings, snapshot, tables);
     while !jobs.is_empty() {
         let _lock = JobsReadLock::lock_unless_ending().ok_or(SnapshotError::Ending)?;
@@ -333,10 +333,10 @@ pub(in crate::slurm) fn factors(
                 );
             }
             // The prefetches above complete while jobs are priced.
-            let factors = pending.price(&mut batch, snapshot, tables, jobs);
+            pending.price(&pricer, snapshot, tables, jobs, &mut factors);
             // SAFETY: the job lock is held since the jobs were found, and the plugin's own for
-            // factors; columns have as many elements; neither `batch` nor `pending` was used since.
-            unsafe { ffi::shim_factors_write(some.as_ptr(), &factors, some.len()) }
+            // factors; there are as many factors, which point into `pending`, not used since.
+            unsafe { ffi::shim_factors_write(some.as_ptr(), factors.as_ptr(), some.len()) }
             jobs = pending.take(settings, snapshot, tables);
         }
     }

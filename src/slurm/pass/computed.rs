@@ -111,8 +111,6 @@ pub(in crate::slurm) struct Computed<C, F> {
     accruing: Vec<Accruing>,
     accruing_rows: Vec<u32>,
     engine: Engine,
-    /// The tree of the engine's ranks.
-    tree: Arc<Tree>,
 }
 
 /// Before a pass, and if there are no associations.
@@ -135,7 +133,6 @@ impl<C, F> Default for Computed<C, F> {
             accruing: Vec::new(),
             accruing_rows: Vec::new(),
             engine: Engine::default(),
-            tree: Arc::default(),
         }
     }
 }
@@ -255,10 +252,6 @@ impl<C, F> Computed<C, F> {
         tables: &EngineTables<'_>,
         as_of: Option<i64>,
     ) -> Complaints {
-        if !Arc::ptr_eq(&self.tree, tables.tree) {
-            self.tree = Arc::clone(tables.tree);
-            self.engine.invalidate();
-        }
         self.engine.configure(tables.config);
         self.engine.entitle(tables.entitlement);
         let mut complaints = Complaints::default();

@@ -118,7 +118,7 @@ impl Rows for FakeRows {
 
     fn factors(&self, found: &AssocResult<'_>) -> FactorsRow {
         FactorsRow {
-            fs_factor: found.fs_factor.unwrap_or(0.0),
+            fs_factor: found.fairshare.fs_factor.unwrap_or(0.0),
             first_charge: None,
         }
     }

@@ -9,7 +9,7 @@
 //! | `compute` | slurmctld's snapshot as such rows |
 //! | `by_ledger` | the ledger's part of a pass, and records that are set to its numbers |
 //! | `ledger_upkeep` | the ledger between passes: its files, other sources, the last ends |
-//! | `pending`, `batch` | waiting jobs: priorities, and their factors |
+//! | `pending` | waiting jobs: priorities, and their factors |
 //! | `apply` | writes into slurmctld's records |
 //! | `assoc_cache` | the copy of associations that is kept from one pass to the next |
 //! | `error` | why a pass ended early |
@@ -18,8 +18,6 @@
 mod apply;
 #[cfg(feature = "slurm")]
 mod assoc_cache;
-#[cfg(feature = "slurm")]
-mod batch;
 #[cfg(feature = "slurm")]
 pub(super) mod by_ledger;
 #[cfg(feature = "slurm")]

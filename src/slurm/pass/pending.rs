@@ -4,7 +4,6 @@
 //! soon as they are computed, some thousand jobs at a time: those of all jobs are never stored. A
 //! job with a place in an order has a number instead, and no factors.
 
-use super::batch::Batch;
 use crate::priority::{Job, Priced, Pricer, variant_count};
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
@@ -13,6 +12,9 @@ use crate::slurm::runtime::log;
 use crate::slurm::state::settings::Settings;
 use crate::tree::AssocIndex;
 use std::ops::Range;
+
+/// Maximum number of jobs that are priced together.
+pub(in crate::slurm) const BATCH: usize = 64;
 
 /// Number of jobs by which the row of a job's association, and its factors, are prefetched ahead.
 /// Without this a pass takes 8 to 11 % more CPU time (`time_pass`, 100,000 jobs; 32fc6dc).
@@ -35,9 +37,7 @@ pub(in crate::slurm) struct Pending {
     variants: Vec<u32>,
     /// One per TRES, if TRES have weights.
     tres_weights: Vec<f64>,
-    /// Jobs of the last priced batch that have no factors: an administrator set the priority.
-    cleared: Vec<bool>,
-    /// Weighted TRES terms of these jobs, job after job.
+    /// Weighted TRES terms of the jobs of the last priced batch, job after job.
     tres_terms: Vec<f64>,
     /// Terms of one job, for the TRES that have a weight.
     weighed_terms: Vec<f64>,
@@ -147,7 +147,7 @@ impl Pending {
                     self.number(settings, snapshot);
                 }
                 self.next = self.to_write;
-                self.collect(settings, snapshot, tables, self.next + Batch::LEN);
+                self.collect(settings, snapshot, tables, self.next + BATCH);
                 // Skipped rows may have preceded a row with a number.
                 let is_done = self.next_row >= snapshot.waiting().len();
                 if is_done || self.next < self.prices.len() {
@@ -155,7 +155,7 @@ impl Pending {
                 }
             }
         }
-        self.next..self.prices.len().min(self.next + Batch::LEN)
+        self.next..self.prices.len().min(self.next + BATCH)
     }
 
     /// Takes jobs with numbers, up to the first one without a number.
@@ -283,40 +283,42 @@ impl Pending {
         spread(&tables.weighed, &self.weighed_terms, &mut self.tres_weights);
     }
 
-    /// Prices the jobs that were taken, and returns the terms of their priorities: in columns of
-    /// the batch and of `self`, valid until one of them is used again. Jobs that already have the
-    /// right priority are then dropped.
+    /// Prices the jobs that were taken, and writes the terms of their priorities to `factors`, which
+    /// then point into `self`. Jobs that already have the right priority are dropped.
     pub(in crate::slurm) fn price(
         &mut self,
-        batch: &mut Batch,
+        pricer: &Pricer<'_>,
         snapshot: &Snapshot,
         tables: &Tables,
         of: Range<usize>,
-    ) -> ffi::shim_factor_columns {
-        let pricer = batch.pricer();
+        factors: &mut [ffi::shim_factors],
+    ) {
         let tells = log::tells_priorities();
-        let prices = &mut self.prices[of.clone()];
-        batch.price(prices);
-        for (at, (price, (row, priority))) in prices.iter_mut().zip(batch.jobs()).enumerate() {
+        let tres = self.tres_weights.len();
+        self.tres_terms.clear();
+        self.tres_terms.resize(of.len() * tres, 0.0);
+        for (at, price) in self.prices[of.clone()].iter_mut().enumerate() {
+            let row = &snapshot.waiting()[price.row as usize];
+            let job = Tables::job(snapshot, row, None);
+            let assoc = tables.job_tables.assocs.get(price.assoc as usize);
+            let priced = pricer.price_with(&job, &assoc.copied().unwrap_or_default());
             let number = number_in(&self.numbers, price.row as usize);
-            let priority = number.unwrap_or(priority);
+            let priority = number.unwrap_or(priced.priority);
             price.priority = priority;
             // Stock notifies clients about each job that it prices.
             price.notify = !self.only_raises || priority > price.seen_priority;
-            // Only few jobs need the terms here.
             if tells {
-                log::priority(|| describe(row.job_id, &batch.priced(at)));
+                log::priority(|| describe(row.job_id, &priced));
             }
             if priority == u32::MAX {
-                self.overflows.note(row.job_id, &batch.priced(at));
+                self.overflows.note(row.job_id, &priced);
             }
             if row.lists != NONE {
-                let job = Tables::job(snapshot, row, None);
                 let variants = self.variants.len();
                 let count = pricer.variants(&job).len();
                 self.variants.resize(variants + count, 0);
                 let to = &mut self.variants[variants..];
-                pricer.price_variants(&job, &batch.priced(at), to);
+                pricer.price_variants(&job, &priced, to);
                 if let Some(number) = number {
                     to.fill(number);
                 } else if self.only_raises {
@@ -324,41 +326,14 @@ impl Pending {
                 }
                 set_variants(price, variants, count);
             }
-        }
-        self.cleared.clear();
-        self.cleared
-            .extend(prices.iter().map(|price| price.seen_direct));
-        let tres = self.tres_weights.len();
-        self.tres_terms.resize(prices.len() * tres, 0.0);
-        if tres > 0 {
-            let terms = self.tres_terms.chunks_mut(tres);
-            for (row, terms) in batch.rows().iter().zip(terms) {
-                let job = Tables::job(snapshot, row, None);
+            let terms = &mut self.tres_terms[at * tres..][..tres];
+            if tres > 0 {
                 pricer.tres_terms(&job, &mut self.weighed_terms);
                 spread(&tables.weighed, &self.weighed_terms, terms);
             }
+            factors[at] = to_shim(&priced, price.seen_direct, terms, &self.tres_weights);
         }
         self.keep_changed(snapshot, of);
-        self.columns(batch)
-    }
-
-    /// Terms of the priorities of the jobs in a batch.
-    fn columns(&self, batch: &Batch) -> ffi::shim_factor_columns {
-        let terms = batch.terms();
-        ffi::shim_factor_columns {
-            age: terms.age.as_ptr(),
-            assoc: terms.assoc.as_ptr(),
-            fairshare: terms.fairshare.as_ptr(),
-            job_size: terms.job_size.as_ptr(),
-            partition: terms.partition.as_ptr(),
-            qos: terms.qos.as_ptr(),
-            site: terms.site.as_ptr(),
-            nice: terms.nice.as_ptr(),
-            clear: self.cleared.as_ptr(),
-            tres: or_null(&self.tres_terms),
-            tres_weights: or_null(&self.tres_weights),
-            tres_len: self.tres_weights.len(),
-        }
     }
 
     /// Moves priced jobs that must be written next to the earlier ones.

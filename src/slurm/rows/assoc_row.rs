@@ -15,14 +15,14 @@ const HAS_FS_FACTOR: u16 = ffi::SHIM_HAS_FS_FACTOR as u16;
 /// Row under Fair Tree.
 #[inline]
 pub(in crate::slurm) fn fair_tree(tree: &Tree, found: &AssocResult<'_>) -> ffi::shim_assoc_factors {
-    let effective = host::shim_quotient(found.effective_usage, || {
+    let effective = host::shim_quotient(found.fairshare.effective_usage, || {
         is_below_zero(found.raw_usage, tree.fs_parent(found.index))
     });
     let mut row = usage(tree, found, effective);
-    if let Some(number) = found.level_fs {
+    if let Some(number) = found.fairshare.level_fs {
         level_fs(&mut row, number);
     }
-    if let Some(fs_factor) = found.fs_factor {
+    if let Some(fs_factor) = found.fairshare.fs_factor {
         row.fs_factor = fs_factor;
         row.flags |= HAS_FS_FACTOR;
     }
@@ -36,9 +36,9 @@ pub(in crate::slurm) fn classic(
     tree: &Tree,
     found: &AssocResult<'_>,
 ) -> ffi::shim_assoc_factors {
-    let effective = host::shim_extended(found.effective_usage);
+    let effective = host::shim_extended(found.fairshare.effective_usage);
     let mut row = usage(tree, found, effective);
-    match found.level_fs {
+    match found.fairshare.level_fs {
         Some(number) => level_fs(&mut row, number),
         None if keeps_level_fs => row.flags |= KEEPS_LEVEL_FS,
         None => {}
@@ -50,7 +50,7 @@ pub(in crate::slurm) fn classic(
     // root, which is in no list of children.
     let computes = cfg!(slurm_has_calc_fs_factor) || found.open || found.index.get() == 0;
     let publishes = !(compat.is_slurm() && computes);
-    if let Some(fs_factor) = found.fs_factor.filter(|_| publishes) {
+    if let Some(fs_factor) = found.fairshare.fs_factor.filter(|_| publishes) {
         row.fs_factor = fs_factor;
         row.flags |= HAS_FS_FACTOR;
     }
@@ -101,7 +101,7 @@ fn usage(
     };
     if !root {
         let below = || is_below_zero(found.raw_usage, tree.root());
-        let number = host::shim_quotient(found.norm_usage, below);
+        let number = host::shim_quotient(found.fairshare.norm_usage, below);
         row.usage_norm = number.mantissa;
         row.usage_norm_exponent = number.sign_exponent;
         row.flags |= HAS_USAGE_NORM;

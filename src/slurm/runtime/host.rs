@@ -148,12 +148,6 @@ pub(in crate::slurm) fn root_uses_all() {
     unsafe { ffi::shim_root_uses_all() }
 }
 
-/// Finds out if nodes of slurmctld's lists have the expected layout; if so, walks prefetch them.
-pub(in crate::slurm) fn learn_nodes() -> bool {
-    // SAFETY: called from init, before the plugin has threads; the shim examines its own list.
-    unsafe { ffi::shim_nodes_learn() }
-}
-
 pub(in crate::slurm) fn site_fini() {
     // SAFETY: called once, from fini, after the thread has ended.
     unsafe { ffi::shim_site_fini() }

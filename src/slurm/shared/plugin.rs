@@ -325,25 +325,10 @@ fn injected_fault() -> FaultInjection {
     }
 }
 
-/// Value `off`: walks along slurmctld's lists do not prefetch the lists' nodes.
-const NODE_PREFETCH: &str = "FAIRTREE_NODE_PREFETCH";
-
-/// Lets walks prefetch the nodes of slurmctld's lists, if they have the expected layout.
-fn learn_nodes() {
-    if std::env::var(NODE_PREFETCH).is_ok_and(|value| value == "off") {
-        log::info(format_args!(
-            "node prefetch is disabled by {NODE_PREFETCH}=off, passes will be slower"
-        ));
-    } else if !host::learn_nodes() {
-        log::info("unknown list layout: node prefetch is disabled, passes will be slower");
-    }
-}
-
 /// Sets the plugin up; afterwards all data of hooks and thread exists. A second call has no effect.
 pub(in crate::slurm) fn init() -> Result<Arc<Plugin>, String> {
     let plugin = PLUGIN.get_or_try_init(|| {
         guard::silence();
-        learn_nodes();
         Plugin::start()
     })?;
     log::verbose(format_args!(

@@ -14,10 +14,6 @@
 //! clock seconds (8), number of TRES (4), and usage of each (10), in the order of the ids above.
 //! TRES after the last used one may be left out, and so may records without any usage; each id
 //! has one record, in any order.
-//!
-//! Version 5 has no run times of an order, version 4 no data of an order. Version 3 also has no
-//! next_pass: slurmctld's dump waited until the file was written, so that any later dump was of the
-//! same pass. In version 2, records also ascend by id. All these versions can be read.
 
 use super::order_state::{self, FirstSubmit, OrderState};
 use super::times::Times;
@@ -26,14 +22,6 @@ use std::sync::Arc;
 
 const MAGIC: &[u8; 8] = b"FAIRTREE";
 const VERSION: u32 = 6;
-/// The first version with run times.
-const WITH_RUN_TIMES: u32 = 6;
-/// The first version with jobs.
-const WITH_JOBS: u32 = 5;
-/// The first version with `next_pass`.
-const WITH_NEXT_PASS: u32 = 4;
-/// The oldest version that is still read.
-const OLDEST: u32 = 2;
 
 /// An 80-bit number in the format of x87.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +69,7 @@ pub(in crate::slurm) struct State {
 pub(in crate::slurm) enum Damage {
     #[error("bad magic number")]
     Magic,
-    #[error("format version {0}, known are {OLDEST} to {VERSION}")]
+    #[error("format version {0}, this plugin reads {VERSION}")]
     Version(u32),
     #[error("{found} bytes instead of {expected}")]
     Length { found: u64, expected: u64 },
@@ -130,7 +118,7 @@ impl State {
             return Err(Damage::Magic);
         }
         let version = header.u32().ok_or(Damage::Magic)?;
-        if !(OLDEST..=VERSION).contains(&version) {
+        if version != VERSION {
             return Err(Damage::Version(version));
         }
         let checksum = header.u32().ok_or(Damage::Magic)?;
@@ -146,21 +134,18 @@ impl State {
             return Err(Damage::Checksum);
         }
         let mut reader = Reader(payload);
-        State::read(&mut reader, version)
+        State::read(&mut reader)
             .filter(|_| reader.0.is_empty())
             .ok_or(Damage::Records)
     }
 
-    fn read(reader: &mut Reader, version: u32) -> Option<State> {
+    fn read(reader: &mut Reader) -> Option<State> {
         let mut state = State {
             written_at: reader.i64()?,
             last_ran: reader.i64()?,
             previous_ran: reader.i64()?,
             last_reset: reader.i64()?,
-            next_pass: match version {
-                WITH_NEXT_PASS.. => reader.i64()?,
-                _ => i64::MAX,
-            },
+            next_pass: reader.i64()?,
             ..State::default()
         };
         for _ in 0..reader.u32()? {
@@ -168,12 +153,8 @@ impl State {
         }
         state.assocs = reader.records(&mut state.tres)?;
         state.qos = reader.records(&mut state.tres)?;
-        if version >= WITH_JOBS {
-            state.order.submits = reader.submits()?;
-        }
-        if version >= WITH_RUN_TIMES {
-            state.order.run_times = Arc::new(reader.run_times()?);
-        }
+        state.order.submits = reader.submits()?;
+        state.order.run_times = Arc::new(reader.run_times()?);
         Some(state)
     }
 

@@ -24,7 +24,7 @@ use std::fmt::Debug;
 
 use jiff::tz::TimeZone;
 
-use super::window::{Changed, RunId};
+use super::window::RunId;
 use super::{Amounts, Ledger, UsageError};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
@@ -208,12 +208,6 @@ pub trait Model: Debug + Send + Sync {
     fn end_run(&mut self, tree: &Tree, run: RunId, counts: bool) -> bool {
         let _ = (tree, run, counts);
         false
-    }
-
-    /// Associations whose usage changed since the last call, other than by the factor of
-    /// [`Model::advance`] and by charges to runs.
-    fn take_changed(&mut self) -> Changed {
-        Changed::Some(Vec::new())
     }
 
     /// Everything that [`Windowed::restore`] needs beside the tree and the moment; `None`: the

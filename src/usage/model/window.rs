@@ -56,7 +56,6 @@ pub struct Windowed {
     plans: Vec<(AssocId, Plan)>,
     /// Per column of the ledger one number per association.
     usage: Vec<Vec<Extended>>,
-    changed: Changed,
 }
 
 /// The longest window that settings ask for, seconds; `None`: they ask for none.
@@ -118,7 +117,6 @@ impl Windowed {
             plans: Vec::new(),
             usage: vec![Vec::new(); 2 + columns.tres().len()],
             ledger,
-            changed: Changed::All,
         };
         model.read_all(tree);
         model
@@ -163,19 +161,10 @@ impl Windowed {
         Amounts::of(secs, used, Quirks::default())
     }
 
-    fn column(at: usize) -> Column {
-        match at {
-            0 => Column::Billing,
-            1 => Column::Wall,
-            _ => Column::Tres(at - 2),
-        }
-    }
-
     fn read_all(&mut self, tree: &Tree) {
         self.ledger.take_changed();
-        self.changed = Changed::All;
         for (at, usage) in self.usage.iter_mut().enumerate() {
-            let used = |index| self.ledger.used(index, Self::column(at)).to_extended();
+            let used = |index| self.ledger.used(index, Column::at(at)).to_extended();
             usage.clear();
             usage.extend(tree.indices().map(used));
         }
@@ -191,7 +180,6 @@ impl Windowed {
                 usage[node.get()] = *used;
             }
         });
-        self.changed.extend(Changed::Some(nodes), tree.len());
     }
 
     fn rate(&self, used: &Use<'_>) -> Result<Rate, WindowError> {
@@ -288,7 +276,6 @@ impl Model for Windowed {
     fn clear(&mut self) {
         self.ledger.clear();
         self.ledger.take_changed();
-        self.changed = Changed::All;
         for usage in &mut self.usage {
             usage.fill(Extended::ZERO);
         }
@@ -350,10 +337,6 @@ impl Model for Windowed {
             true => ledger.close(run),
             false => ledger.take_back(tree, run),
         })
-    }
-
-    fn take_changed(&mut self) -> Changed {
-        std::mem::replace(&mut self.changed, Changed::Some(Vec::new()))
     }
 
     fn save(&self, tree: &Tree) -> Option<Vec<u8>> {

@@ -11,7 +11,7 @@
 //! | a moment | 0 to the year 9999 | differences in `i64` |
 
 use super::WindowError;
-use crate::extended::{Divisor, Extended};
+use crate::extended::Extended;
 
 /// Units of a TRES-second.
 pub const UNITS: u64 = 1_000_000_000;
@@ -38,6 +38,15 @@ pub enum Column {
 }
 
 impl Column {
+    /// The column at a position of amounts: billing, wall time, TRES in their order.
+    pub(crate) fn at(position: usize) -> Column {
+        match position {
+            0 => Column::Billing,
+            1 => Column::Wall,
+            at => Column::Tres(at - 2),
+        }
+    }
+
     pub(super) fn get(self) -> usize {
         match self {
             Column::Billing => 0,
@@ -175,13 +184,6 @@ pub struct Used {
     pub denominator: u32,
 }
 
-/// By which numerators are divided to get TRES-seconds. A division of 128 bits for each number instead takes
-/// 0.3 ms of a pass of 45 with 100,000 waiting and 10,000 running jobs and 50,000 users (samples of passes of the
-/// bench host).
-pub(super) fn units_over(denominator: u32) -> Divisor {
-    Divisor::new(Extended::from_u64(UNITS * u64::from(denominator.max(1))))
-}
-
 impl Used {
     /// TRES-seconds, rounded once.
     ///
@@ -191,7 +193,8 @@ impl Used {
     /// assert_eq!(third.to_f64(), 1.0 / 3.0);
     /// ```
     pub fn to_extended(self) -> Extended {
-        units_over(self.denominator).of_whole(self.numerator)
+        let units = UNITS * u64::from(self.denominator.max(1));
+        Extended::of_quotient(self.numerator, units)
     }
 
     /// TRES-seconds, rounded to 64 bits and then to an `f64`.

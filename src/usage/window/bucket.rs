@@ -420,11 +420,6 @@ impl Buckets {
     pub(super) fn size(&self) -> usize {
         self.bytes.len() + self.changed.len() * 32
     }
-
-    /// Bytes in memory, about.
-    pub(super) fn memory(&self) -> usize {
-        self.bytes.capacity() + self.changed.capacity() * 8 + self.changes.capacity() * 16
-    }
 }
 
 #[cfg(test)]

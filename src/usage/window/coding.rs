@@ -43,31 +43,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut number: u128) {
 }
 
 /// Takes the number at `at`, which moves behind it.
-#[inline(always)]
 pub(super) fn take(bytes: &[u8], at: &mut usize) -> Result<u128, Damage> {
-    const TOPS: u64 = 0x8080_8080_8080_8080;
-    // Most numbers have at most eight bytes, and more follow: all are looked at together.
-    if let Some(chunk) = bytes.get(*at..).and_then(|rest| rest.first_chunk()) {
-        let word = u64::from_le_bytes(*chunk);
-        let ends = !word & TOPS;
-        if ends != 0 {
-            let len = ends.trailing_zeros() / 8 + 1;
-            let word = word & !TOPS & (u64::MAX >> (64 - 8 * len));
-            let word = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
-            let word = (word & 0x0000_3fff_0000_3fff) | ((word & 0x3fff_0000_3fff_0000) >> 2);
-            let word = (word & 0x0fff_ffff) | ((word & 0x0fff_ffff_0000_0000) >> 4);
-            if len == 1 || word >> (7 * (len - 1)) != 0 {
-                *at += len as usize;
-                return Ok(u128::from(word));
-            }
-        }
-    }
-    take_slow(bytes, at)
-}
-
-/// [`take`] of large numbers, of those near the end, and of wrong ones.
-#[cold]
-fn take_slow(bytes: &[u8], at: &mut usize) -> Result<u128, Damage> {
     let start = *at;
     let mut number = 0_u128;
     for shift in (0..126).step_by(7) {

@@ -7,7 +7,7 @@ use super::*;
 
 #[test]
 fn every_damage_is_noticed_and_placed() {
-    let bytes = sample().save();
+    let bytes = sample(3600).save();
     assert_eq!(History::load(&bytes).unwrap().save(), bytes);
     for len in 0..bytes.len() {
         assert!(History::load(&bytes[..len]).is_err(), "cut at {len}");
@@ -20,17 +20,14 @@ fn every_damage_is_noticed_and_placed() {
     let error = History::load(&bytes[..4]).unwrap_err().to_string();
     assert_eq!(error, "byte 0: bad magic number: no ledger");
     let mut later = bytes.clone();
-    later[8] = 3;
+    later[8] = 2;
     let error = History::load(&later).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "byte 8: format 3; this version reads 1 to 2"
-    );
+    assert_eq!(error.to_string(), "byte 8: format 2; this version reads 1");
 }
 
 #[test]
 fn contents_are_checked_behind_a_right_checksum() {
-    let bytes = sample().save();
+    let bytes = sample(3600).save();
     let end = bytes.len() - 4;
     let mut loaded = 0;
     for at in 12..end {
@@ -48,13 +45,9 @@ fn contents_are_checked_behind_a_right_checksum() {
             wrong[end..].copy_from_slice(&checksum.to_le_bytes());
             match History::load(&wrong) {
                 // Another history, as written; all in it can be used.
-                Ok(mut history) => {
+                Ok(history) => {
                     loaded += 1;
                     assert_eq!(history.save(), wrong);
-                    let runs: Vec<RunId> = history.runs.iter().map(|((_, run), _)| *run).collect();
-                    for run in runs {
-                        assert!(history.take_back(run));
-                    }
                 }
                 Err(WindowError::Damaged { offset, .. }) => assert!((12..=end).contains(&offset)),
                 Err(error) => panic!("{error}"),

@@ -16,8 +16,7 @@ impl WindowLedger {
     /// By which usage nodes are judged: `plans` for these and all below them, `default` for the
     /// rest. Ids that are not in the tree wait until they are.
     ///
-    /// Totals of dates that were asked for before stay (see [`WindowLedger::forget_date`]). What
-    /// a new date has at first is what the buckets from it on hold, and of the bucket that it
+    /// Totals of dates that were asked for before stay. What a new date has at first is what the buckets from it on hold, and of the bucket that it
     /// falls into a part in proportion.
     ///
     /// # Errors
@@ -178,7 +177,6 @@ impl WindowLedger {
     /// Forgets what was used at a node and below it; tells whose slots these are.
     fn forget_below(&mut self, tree: &Tree, index: AssocIndex) -> Vec<bool> {
         self.check_size(tree);
-        self.stop_clock_without_sums();
         let mut below = vec![false; tree.len()];
         below[index.get()] = true;
         for &each in tree.parents_first() {
@@ -203,7 +201,6 @@ impl WindowLedger {
     pub fn clear(&mut self) {
         self.take_changed();
         self.all_changed = true;
-        self.stop_clock_without_sums();
         self.slots.clear();
         self.free.clear();
         self.slot_of.fill(NONE);
@@ -258,7 +255,6 @@ impl WindowLedger {
 
     /// Recomputes all sums.
     pub(super) fn rebuild(&mut self, tree: &Tree) {
-        self.stop_clock_without_sums();
         let own = |index: AssocIndex| self.plans.get(&tree.rows()[index.get()].id).copied();
         let plans = plans_of(tree, &self.dates, self.default_plan, own);
         self.sums = Sums::new(self.columns.width(), plans);
@@ -268,9 +264,6 @@ impl WindowLedger {
         self.calendar.clear();
         self.prunings.clear();
         self.at_edge.clear();
-        let in_use = self.slots.iter().filter(|slot| slot.used);
-        self.sums
-            .take_places(tree, in_use.filter_map(|slot| slot.assoc));
         for at in 0..self.slots.len() {
             if self.slots[at].used {
                 self.enter(tree, at as u32);

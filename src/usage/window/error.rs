@@ -173,26 +173,6 @@ pub enum WindowError {
         /// Seconds since 1970.
         to: i64,
     },
-    /// Ledgers with buckets of different lengths.
-    #[error(
-        "resolution: {found} s, but the other ledger has {expected} s; allowed is the same, see `History::coarsen`"
-    )]
-    OtherResolution {
-        /// Seconds.
-        expected: u32,
-        /// Seconds.
-        found: u32,
-    },
-    /// Ledgers that keep totals since different dates.
-    #[error(
-        "totals since {found:?}, but the other ledger has {expected:?}; allowed are the same, see `History::set_dates`"
-    )]
-    OtherDates {
-        /// Seconds since 1970, ascending.
-        expected: Vec<i64>,
-        /// Seconds since 1970, ascending.
-        found: Vec<i64>,
-    },
     /// A history of several clusters where one was expected.
     #[error("sources {found:?}; allowed is {expected:?} alone")]
     OtherSource {
@@ -224,10 +204,7 @@ pub enum WindowError {
         reason: String,
     },
     /// A ledger of another format.
-    #[error(
-        "byte 8: format {found}; this version reads 1 to {}",
-        super::file::VERSION
-    )]
+    #[error("byte 8: format {found}; this version reads {}", super::file::VERSION)]
     Version {
         /// The version in the file.
         found: u32,

@@ -3,19 +3,18 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `FTLEDGER` |
-//! | 4 | version of the format, 1 or 2, little-endian |
+//! | 4 | version of the format, 1, little-endian |
 //! | numbers | resolution; oldest bucket that is kept; counts of TRES, dates, sources, leaves and runs |
 //! | TRES | names, ascending |
 //! | dates | numbers, ascending |
 //! | sources | name; as of; count of covered intervals; their ends. Ascending by name |
 //! | leaves | name (account, user, partition with NUL between); per date its total; buckets. Ascending |
-//! | runs | source; job; run; leaf; count of segments, each: from, to, rate; in version 2 also for how many seconds it goes on behind them, at the last rate, which the leaf does not have yet. Ascending |
+//! | runs | source; job; run; leaf; count of segments, each: from, to, rate. Ascending |
 //! | 4 | CRC-32 (IEEE) of all bytes before, little-endian |
 //!
 //! Numbers are as in [`super::coding`], names and buckets have their length before them. Rates
 //! and totals are 0 for nothing, 1 for units, 2 for whole TRES-seconds, then as in a bucket.
-//! There is one way to write a history, and what is read must be written so. Version 2 is that of a ledger with
-//! runs that the [clock](super::clock) charges. Read and saved again it is a file of version 1.
+//! There is one way to write a history, and what is read must be written so.
 
 use super::amount::{Columns, LIMIT, Rate};
 use super::bucket::Buckets;
@@ -29,11 +28,8 @@ use crate::tree::AssocIndex;
 
 pub(super) const MAGIC: &[u8; 8] = b"FTLEDGER";
 
-/// The latest format; all up to this one are read.
-pub const VERSION: u32 = 2;
-
-/// The format where every run is charged in its leaf up to the end of its segments.
-const WITHOUT_CLOCK: u32 = 1;
+/// The format.
+pub const VERSION: u32 = 1;
 
 const TAIL: usize = 4;
 
@@ -48,8 +44,6 @@ struct Content<'a> {
     leaves: Vec<(&'a LeafKey, &'a Leaf)>,
     /// Source and leaf by position among those; ascending.
     runs: Vec<(SourceRun, u32, &'a Run)>,
-    /// Up to when the clock has charged those that it charges.
-    clock_until: i64,
 }
 
 impl History {
@@ -100,7 +94,6 @@ impl History {
                 .map(|at| (&self.keys[*at as usize], &self.leaves[*at as usize]))
                 .collect(),
             runs,
-            clock_until: i64::MIN,
         };
         write(&content)
     }
@@ -118,7 +111,7 @@ impl History {
         let end = bytes.len();
         let version = version.map(u32::from_le_bytes);
         let version = version.ok_or_else(|| damaged(Damage::new(end, "the bytes end here")))?;
-        if !(WITHOUT_CLOCK..=VERSION).contains(&version) {
+        if version != VERSION {
             return Err(WindowError::Version { found: version });
         }
         let Some((content, checksum)) = bytes[12..].split_last_chunk::<TAIL>() else {
@@ -135,7 +128,7 @@ impl History {
             bytes: &bytes[..content_end],
             at: 12,
         };
-        input.history(version).map_err(damaged)
+        input.history().map_err(damaged)
     }
 }
 
@@ -199,7 +192,6 @@ impl WindowLedger {
                 .map(|(at, key)| (key, &self.slots[*at as usize].leaf))
                 .collect(),
             runs,
-            clock_until: self.clock.until(),
         }))
     }
 }
@@ -214,10 +206,7 @@ fn write(content: &Content<'_>) -> Vec<u8> {
         .sum();
     let mut bytes = Vec::with_capacity(size + 4096);
     bytes.extend(MAGIC);
-    let by_clock = |run: &Run| run.by_clock(content.clock_until);
-    let has_clock = (content.runs.iter()).any(|(_, _, run)| by_clock(run).is_some());
-    let version = if has_clock { VERSION } else { WITHOUT_CLOCK };
-    bytes.extend(version.to_le_bytes());
+    bytes.extend(VERSION.to_le_bytes());
     for number in [
         content.resolution_secs as usize,
         content.floor as usize,
@@ -263,10 +252,6 @@ fn write(content: &Content<'_>) -> Vec<u8> {
             put(&mut bytes, segment.from as u128);
             put(&mut bytes, segment.to as u128);
             put_row(&mut bytes, &segment.rate.units);
-        }
-        if has_clock {
-            let secs = by_clock(run).map_or(0, |segment| segment.to - segment.from);
-            put(&mut bytes, secs as u128);
         }
     }
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
@@ -358,7 +343,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn history(&mut self, version: u32) -> Result<History, Damage> {
+    fn history(&mut self) -> Result<History, Damage> {
         let start = self.at;
         let resolution_secs = self.number("resolution", Window::MAX_RESOLUTION_SECS + 1)?;
         if resolution_secs == 0 {
@@ -381,19 +366,10 @@ impl<'a> Input<'a> {
         history.floor = floor;
         history.sources = sources;
         let offsets = self.leaves(&mut history, leaves)?;
-        let begin = self.at;
-        let by_clock = self.runs(&mut history, runs, version)?;
-        if version > WITHOUT_CLOCK && by_clock.is_empty() {
-            return Err(Damage::new(begin, "no run goes on behind its segments"));
-        }
+        self.runs(&mut history, runs)?;
         if let Err(leaf) = history.check_runs() {
             let reason = "less use than its open runs were charged";
             return Err(Damage::new(offsets[leaf], reason));
-        }
-        for (key, segment, offset) in by_clock {
-            if !history.go_on(&key, &segment) {
-                return Err(Damage::new(offset, "usage above the limit"));
-            }
         }
         match self.bytes.len() - self.at {
             0 => Ok(history),
@@ -510,15 +486,8 @@ impl<'a> Input<'a> {
         Ok(offsets)
     }
 
-    /// Reads runs into a history; gives what those were charged, and where it stands, that go on behind their
-    /// segments.
-    fn runs(
-        &mut self,
-        history: &mut History,
-        count: usize,
-        version: u32,
-    ) -> Result<Vec<(SourceRun, Segment, usize)>, Damage> {
-        let mut by_clock = Vec::new();
+    /// Reads runs into a history.
+    fn runs(&mut self, history: &mut History, count: usize) -> Result<(), Damage> {
         let (sources, leaves) = (history.sources.len() as u64, history.keys.len() as u64);
         let width = history.columns.width();
         let mut runs = Runs::default();
@@ -556,22 +525,9 @@ impl<'a> Input<'a> {
             let Some(last) = segments.pop() else {
                 return Err(Damage::new(start, "a run without segments"));
             };
-            let earlier = segments;
-            if version > WITHOUT_CLOCK {
-                let (start, from) = (self.at, last.to);
-                let secs = self.time("seconds behind the last segment")?;
-                let to = from + secs;
-                if to > MAX_TIME {
-                    return Err(Damage::new(start, "a run that goes on after the year 9999"));
-                }
-                if secs > 0 {
-                    let rate = last.rate.clone();
-                    by_clock.push((key, Segment { from, to, rate }, start));
-                }
-            }
-            runs.insert(key, Run::new(leaf, last, earlier));
+            runs.insert(key, Run::new(leaf, last, segments));
         }
         history.runs = runs;
-        Ok(by_clock)
+        Ok(())
     }
 }

@@ -1,8 +1,7 @@
 //! What was used, by names: a ledger without a tree.
 //!
 //! A file holds one; so does what another cluster, or a helper that reads the accounting
-//! database, sends. Histories are merged in any order with the same result, to the last byte
-//! that [`History::save`] writes.
+//! database, sends.
 
 use std::collections::HashMap;
 
@@ -256,59 +255,12 @@ impl History {
         if let Some(run) = run {
             self.runs.note((0, run), position, from, to, rate);
         }
-        self.change(position, from, to, rate, true);
-        Ok(())
-    }
-
-    /// Takes back all that a run was charged, and forgets the run. False if it is not known, or
-    /// there are several sources.
-    pub fn take_back(&mut self, run: RunId) -> bool {
-        if self.check_one_source().is_err() {
-            return false;
-        }
-        let Some(run) = self.runs.remove(&(0, run)) else {
-            return false;
-        };
-        for segment in run.segments() {
-            self.change(run.leaf, segment.from, segment.to, &segment.rate, false);
-        }
-        true
-    }
-
-    /// Forgets a run that has ended and counts. False if it is not known, or there are several
-    /// sources.
-    pub fn close(&mut self, run: RunId) -> bool {
-        self.check_one_source().is_ok() && self.runs.remove(&(0, run)).is_some()
-    }
-
-    /// Charges a known run for the time behind its last segment, at its rate. False, and nothing changes,
-    /// where that is too much.
-    pub(super) fn go_on(&mut self, key: &SourceRun, by_clock: &Segment) -> bool {
-        let secs = by_clock.to - by_clock.from;
-        if check_amounts(&self.held, &by_clock.rate, secs, String::new).is_err() {
-            return false;
-        }
-        let Some(run) = self.runs.get_mut(key) else {
-            return false;
-        };
-        run.last.to = by_clock.to;
-        let leaf = run.leaf;
-        self.add(leaf, by_clock);
-        true
-    }
-
-    /// Adds a segment of a run to a leaf.
-    pub(super) fn add(&mut self, position: u32, segment: &Segment) {
-        self.change(position, segment.from, segment.to, &segment.rate, true);
-    }
-
-    fn change(&mut self, position: u32, from: i64, to: i64, rate: &Rate, add: bool) {
-        let resolution = self.resolution();
-        let leaf = &mut self.leaves[position as usize];
-        let rate = rate.clone();
+        let (resolution, rate) = (self.resolution(), rate.clone());
         let segment = Segment { from, to, rate };
-        leaf.change(resolution, self.floor, &self.dates, &segment, add);
-        hold(&mut self.held, &segment.rate, to - from, add);
+        let leaf = &mut self.leaves[position as usize];
+        leaf.change(resolution, self.floor, &self.dates, &segment, true);
+        hold(&mut self.held, &segment.rate, to - from, true);
+        Ok(())
     }
 
     pub(super) fn add_leaf(&mut self, key: LeafKey, leaf: Leaf) -> u32 {
@@ -346,17 +298,6 @@ impl History {
             numerator,
             denominator: self.resolution_secs,
         })
-    }
-
-    /// Drops buckets that lie wholly before `moment`, and what was known of those times. Totals
-    /// stay. Runs can still be taken back.
-    ///
-    /// # Errors
-    /// [`WindowError::Time`].
-    pub fn prune(&mut self, moment: i64) -> Result<(), WindowError> {
-        let floor = check_time("moment to keep from", moment)?.div_euclid(self.resolution());
-        self.prune_buckets(floor);
-        Ok(())
     }
 
     pub(super) fn prune_buckets(&mut self, floor: i64) {

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use super::clock::Clock;
 use super::history::{check_amounts, check_cover, hold};
 use super::run::Runs;
 use super::slot::{Parts, Slot, secs_since};
@@ -27,42 +26,21 @@ pub enum Changed {
 }
 
 impl Changed {
-    /// Adds more; all, once they are more than `most`.
-    pub(crate) fn extend(&mut self, more: Changed, most: usize) {
-        match (more, &mut *self) {
-            (Changed::Some(more), Changed::Some(changed)) if changed.len() + more.len() <= most => {
-                changed.extend(more);
-            }
-            _ => *self = Changed::All,
-        }
-    }
-
     /// The same with all above them, ascending, each once.
     pub(crate) fn and_above(self, tree: &Tree) -> Changed {
         let Changed::Some(leaves) = self else {
             return Changed::All;
         };
-        let (mut above, mut nodes) = (Vec::new(), leaves);
-        let mut last = None;
-        for leaf in &nodes {
-            let mut next = tree.parent(*leaf);
-            // Siblings mostly follow each other, and what is above them is there.
-            if next == std::mem::replace(&mut last, next) {
-                continue;
-            }
-            while let Some(node) = next {
-                above.push(node);
+        let mut is_changed = vec![false; tree.len()];
+        for leaf in leaves {
+            let mut next = Some(leaf);
+            while let Some(node) = next.filter(|node| !is_changed[node.get()]) {
+                is_changed[node.get()] = true;
                 next = tree.parent(node);
             }
         }
-        above.sort_unstable();
-        above.dedup();
-        // Both ascend by themselves, which a stable sort makes use of. By an unstable one, here and where payers are
-        // sorted, a pass of 45 ms takes 0.4 ms more with 10,000 running jobs (samples of passes of the bench host).
-        nodes.extend(above);
-        nodes.sort();
-        nodes.dedup();
-        Changed::Some(nodes)
+        let nodes = tree.indices().filter(|node| is_changed[node.get()]);
+        Changed::Some(nodes.collect())
     }
 }
 
@@ -88,7 +66,6 @@ pub struct WindowLedger {
     /// By position in the tree: the slot of what it was charged here.
     pub(super) slot_of: Vec<u32>,
     pub(super) runs: Runs,
-    pub(super) clock: Clock,
     pub(super) default_plan: Plan,
     pub(super) plans: HashMap<AssocId, Plan>,
     pub(super) dates: Vec<i64>,
@@ -103,8 +80,6 @@ pub struct WindowLedger {
     pub(super) all_changed: bool,
     /// At least all that the slots hold, per column.
     pub(super) held: Vec<u128>,
-    /// For amounts, in between.
-    pub(super) scratch: Vec<u128>,
 }
 
 impl WindowLedger {
@@ -143,7 +118,6 @@ impl WindowLedger {
             free: Vec::new(),
             slot_of: vec![NONE; tree.len()],
             runs: Runs::default(),
-            clock: Clock::new(now),
             default_plan: Plan::Window,
             plans: HashMap::new(),
             dates: Vec::new(),
@@ -154,7 +128,6 @@ impl WindowLedger {
             changed: Vec::new(),
             all_changed: true,
             held: vec![0; width],
-            scratch: Vec::new(),
         })
     }
 
@@ -172,7 +145,6 @@ impl WindowLedger {
             return Ok(false);
         }
         let edge = self.window.bucket(now - self.window.length());
-        self.renew_clocked(tree, edge);
         self.now = now;
         self.source.as_of = now;
         for at in 0..self.at_edge.len() {
@@ -299,7 +271,6 @@ impl WindowLedger {
         rate: &Rate,
     ) -> Result<(), WindowError> {
         self.check_charge(tree, index, (from, to), rate, Some(run))?;
-        self.clock_out(tree, run);
         let slot = self.slot_of[index.get()];
         let leaf = (slot != NONE).then_some(slot);
         let id = || (run, tree.rows()[index.get()].id);
@@ -371,7 +342,6 @@ impl WindowLedger {
     /// its end does not count. False if it is not known.
     pub fn take_back(&mut self, tree: &Tree, run: RunId) -> bool {
         self.check_size(tree);
-        self.clock_out(tree, run);
         let Some(run) = self.runs.remove(&run) else {
             return false;
         };
@@ -383,23 +353,14 @@ impl WindowLedger {
         true
     }
 
-    /// Forgets a run that has ended and counts. False if it is not known. Where the clock charges it, it is
-    /// clocked out before.
+    /// Forgets a run that has ended and counts. False if it is not known.
     pub fn close(&mut self, run: RunId) -> bool {
-        let closed = self.runs.remove(&run);
-        debug_assert!(closed.as_ref().is_none_or(|run| !run.is_clocked));
-        closed.is_some()
+        self.runs.remove(&run).is_some()
     }
 
     /// Up to when a run was charged, seconds since 1970; `None` if it is not known.
     pub fn charged_until(&self, run: RunId) -> Option<i64> {
-        self.runs.get(&run).map(|run| self.clock.until_of(run))
-    }
-
-    /// For how many seconds a run was charged, all in all; `None` if it is not known.
-    pub fn charged_secs(&self, run: RunId) -> Option<i64> {
-        let run = self.runs.get(&run)?;
-        Some(run.charged_secs() + self.clock.until_of(run) - run.last.to)
+        self.runs.get(&run).map(|run| run.last.to)
     }
 
     /// What a run was charged, all columns (billing, wall time, TRES in their order), and to whom;
@@ -413,8 +374,7 @@ impl WindowLedger {
             };
             self.columns.width()
         ];
-        let by_clock = run.by_clock(self.clock.until());
-        for segment in run.segments().chain(&by_clock) {
+        for segment in run.segments() {
             let secs = (segment.to - segment.from) as u128;
             for (used, units) in used.iter_mut().zip(&segment.rate.units) {
                 used.numerator += units * secs;
@@ -439,27 +399,21 @@ impl WindowLedger {
     ) {
         let parts = self.change_leaf(at, (from, to), rate, add);
         let (units, slot) = (&rate.units, &mut self.slots[at as usize]);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        let secs = [parts.inside_secs, parts.edge_secs];
-        let since = self.dates.iter().map(|since| secs_since(*since, from, to));
-        for secs in secs.into_iter().filter(|secs| *secs > 0).chain(since) {
-            scratch.extend(units.iter().map(|units| units * secs as u128));
-        }
-        let inside_len = if parts.inside_secs > 0 {
-            units.len()
-        } else {
-            0
+        let amounts = |secs: i64| units.iter().map(move |units| units * secs as u128);
+        let some = |secs: i64| match secs {
+            0 => Vec::new(),
+            _ => amounts(secs).collect(),
         };
-        let edge_len = if parts.edge_secs > 0 { units.len() } else { 0 };
-        let (inside, rest) = scratch.split_at(inside_len);
-        let (edge, totals) = rest.split_at(edge_len);
+        let (inside, edge): (Vec<u128>, Vec<u128>) =
+            (some(parts.inside_secs), some(parts.edge_secs));
+        let since = self.dates.iter().map(|since| secs_since(*since, from, to));
+        let totals: Vec<u128> = since.flat_map(amounts).collect();
         if !edge.is_empty() {
             if slot.at_edge.is_empty() {
                 slot.at_edge = vec![0; units.len()];
                 self.at_edge.push(at);
             }
-            for (sum, amount) in slot.at_edge.iter_mut().zip(edge) {
+            for (sum, amount) in slot.at_edge.iter_mut().zip(&edge) {
                 *sum = match add {
                     true => *sum + amount,
                     false => *sum - amount,
@@ -468,14 +422,13 @@ impl WindowLedger {
         }
         if let Some(assoc) = slot.assoc {
             let change = Delta {
-                inside,
-                edge,
-                totals,
+                inside: &inside,
+                edge: &edge,
+                totals: &totals,
                 add,
             };
             self.sums.change(tree, assoc, &change);
         }
-        self.scratch = scratch;
         self.note_changed(at);
     }
 
@@ -524,13 +477,11 @@ impl WindowLedger {
             self.slots[at as usize].changed = false;
             indices.push(assoc);
         }
-        indices.extend(self.clock.take_payers());
         if std::mem::take(&mut self.all_changed) {
             return Changed::All;
         }
-        // Those of several sources may be of the same association. Payers ascend, which a stable sort makes
-        // use of.
-        indices.sort();
+        // Those of several sources may be of the same association.
+        indices.sort_unstable();
         indices.dedup();
         Changed::Some(indices)
     }

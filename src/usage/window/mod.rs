@@ -60,7 +60,6 @@
 
 mod amount;
 mod bucket;
-mod clock;
 mod coding;
 mod edit;
 mod error;
@@ -68,7 +67,6 @@ mod file;
 mod history;
 mod key;
 mod ledger;
-mod merge;
 mod names;
 mod query;
 mod reading;

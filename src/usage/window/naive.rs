@@ -51,8 +51,6 @@ pub(super) struct Naive {
     pub(super) charges: Vec<(RunId, u32, i64, i64, Vec<u128>)>,
     /// Runs that can be taken back.
     pub(super) open: Vec<RunId>,
-    /// Runs that the clock charges, with their leaves, up to when it has, and units per second.
-    pub(super) clocked: Vec<(RunId, u32, i64, Vec<u128>)>,
 }
 
 impl Naive {
@@ -102,10 +100,6 @@ pub(super) enum Step {
     /// Leaf, job, seconds before now, length, CPUs.
     Charge(u32, u32, i64, i64, u64),
     Advance(i64),
-    /// Charges a leaf's job up to now, and lets the clock charge it from then on.
-    ClockIn(u32, u32, u64),
-    MoveClock,
-    ClockOut(u32),
     TakeBack(u32),
     Close(u32),
     Length(i64),
@@ -120,10 +114,6 @@ pub(super) fn any_step() -> impl Strategy<Value = Step> {
         8 => (4_u32..7, 0_u32..6, 0_i64..60, 0_i64..50, 0_u64..4)
             .prop_map(|(leaf, job, ago, len, cpus)| Step::Charge(leaf, job, ago, len, cpus)),
         4 => (0_i64..25).prop_map(Step::Advance),
-        4 => (4_u32..7, 0_u32..6, 0_u64..4)
-            .prop_map(|(leaf, job, cpus)| Step::ClockIn(leaf, job, cpus)),
-        4 => Just(Step::MoveClock),
-        1 => (0_u32..6).prop_map(Step::ClockOut),
         2 => (0_u32..6).prop_map(Step::TakeBack),
         1 => (0_u32..6).prop_map(Step::Close),
         1 => (7_i64..100).prop_map(Step::Length),
@@ -165,11 +155,6 @@ impl Pair {
     }
 
     pub(super) fn step(&mut self, step: &Step) {
-        self.take_step(step);
-        self.forget_clocked();
-    }
-
-    pub(super) fn take_step(&mut self, step: &Step) {
         let now = self.ledger.now();
         match *step {
             Step::Charge(leaf, job, ago, len, cpus) => {
@@ -210,42 +195,6 @@ impl Pair {
                 let moved = self.ledger.advance(&self.tree, now + secs).unwrap();
                 assert_eq!(moved, secs > 0);
             }
-            Step::ClockIn(leaf, job, cpus) => {
-                self.move_clock();
-                let run = RunId {
-                    job: job * 10 + leaf,
-                    run: 1,
-                };
-                let until = self.ledger.charged_until(run).unwrap_or(now - 3);
-                self.step(&Step::Charge(leaf, job, now - until, now - until, cpus));
-                let Some(index) = self.tree.index_of(leaf) else {
-                    return;
-                };
-                let rate = columns()
-                    .rate(cpus as f64 / 8.0, 0.5, &[(0, cpus)])
-                    .unwrap();
-                let charge = self.naive.charges.last();
-                let is_charged =
-                    charge.is_some_and(|charge| charge.0 == run && until < now && charge.3 == now);
-                let is_dated = self.ledger.dates().last().is_some_and(|since| *since > now);
-                let is_in = self.ledger.clock_in(&self.tree, index, run, &rate);
-                assert!(is_in || !is_charged || is_dated);
-                let is_new = self.naive.clocked.iter().all(|each| each.0 != run);
-                if is_in && is_new {
-                    let units = rate.units.to_vec();
-                    self.naive.clocked.push((run, leaf, now, units));
-                }
-            }
-            Step::MoveClock => self.move_clock(),
-            Step::ClockOut(job) => {
-                for leaf in 4..7 {
-                    let run = RunId {
-                        job: job * 10 + leaf,
-                        run: 1,
-                    };
-                    self.ledger.clock_out(&self.tree, run);
-                }
-            }
             Step::TakeBack(job) => {
                 for leaf in 4..7 {
                     let run = RunId {
@@ -267,7 +216,6 @@ impl Pair {
                         run: 1,
                     };
                     let is_open = self.naive.open.contains(&run);
-                    self.ledger.clock_out(&self.tree, run);
                     assert_eq!(self.ledger.close(run), is_open);
                     self.naive.open.retain(|each| *each != run);
                     // A later run of the job is another one.
@@ -319,32 +267,12 @@ impl Pair {
         }
     }
 
-    pub(super) fn move_clock(&mut self) {
-        self.ledger.move_clock();
-        let now = self.ledger.now();
-        for (run, leaf, until, units) in &mut self.naive.clocked {
-            let charge = (*run, *leaf, *until, now, units.clone());
-            self.naive.charges.push(charge);
-            *until = now;
-        }
-    }
-
-    /// Runs that were clocked out by what a step did.
-    pub(super) fn forget_clocked(&mut self) {
-        let runs = &self.ledger.runs;
-        self.naive
-            .clocked
-            .retain(|(run, ..)| runs.get(run).is_some_and(|run| run.is_clocked));
-    }
-
     pub(super) fn save_and_load(&mut self) {
         let tree = &self.tree;
         let name = |index: AssocIndex| key(tree.rows()[index.get()].id);
         let saved = self.ledger.save(name).unwrap();
         let history = History::load(&saved).unwrap();
-        // Without what the clock charges it is written in another way.
-        let bytes = history.save();
-        assert!(bytes == saved || !self.naive.clocked.is_empty());
+        assert_eq!(history.save(), saved);
         assert!(history == self.ledger.to_history(name).unwrap());
         let (window, now) = (self.ledger.window(), self.ledger.now());
         let mut ledger =
@@ -355,7 +283,7 @@ impl Pair {
             .since
             .map(|since| (2, Plan::Total(Total::new(since).unwrap())));
         ledger.set_plans(tree, Plan::Window, plan).unwrap();
-        assert_eq!(ledger.save(name).unwrap(), bytes);
+        assert_eq!(ledger.save(name).unwrap(), saved);
         self.ledger = ledger;
     }
 
@@ -419,8 +347,9 @@ pub(super) fn edit<R>(
 }
 
 /// A history of some charges and an open run.
-pub(super) fn sample() -> History {
-    let mut history = History::new("hpc", 3600, columns(), &[90_000], 1_000_000).unwrap();
+pub(super) fn sample(resolution_secs: u64) -> History {
+    let mut history =
+        History::new("hpc", resolution_secs, columns(), &[90_000], 1_000_000).unwrap();
     history.cover(0, 900_000).unwrap();
     let rate = columns().rate(2.5, 1.0, &[(0, 2), (1, 4096)]).unwrap();
     history

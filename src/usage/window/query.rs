@@ -1,6 +1,5 @@
 //! What a ledger is asked.
 
-use super::amount::units_over;
 use super::ledger::NONE;
 use super::slot::{Parts, Slot, secs_since};
 use super::span::pieces;
@@ -10,10 +9,6 @@ use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Tree};
 use crate::usage::Plan;
 use std::collections::BTreeMap;
-use std::hint::black_box;
-
-/// For so many nodes memory is read ahead: a small part of L2.
-const READ_AHEAD: usize = 32;
 
 impl WindowLedger {
     /// What a node and all below it used, by the node's own plan. Panics at a position beyond
@@ -22,7 +17,7 @@ impl WindowLedger {
         match self.sums.plan(index) {
             WINDOW => self.used_in_window(index, column),
             _ => Used {
-                numerator: self.sums.total(index, column.get(), self.clock.until()),
+                numerator: self.sums.total(index, column.get()),
                 denominator: 1,
             },
         }
@@ -36,32 +31,17 @@ impl WindowLedger {
         mut each: impl FnMut(AssocIndex, &[Extended]),
     ) {
         let mut columns = vec![Extended::ZERO; self.columns.width()];
-        let until = self.clock.until();
-        let weighed = weighing(self.window, self.now);
-        let [in_window, in_total] = [self.window.resolution_secs(), 1].map(units_over);
-        for some in nodes.chunks(READ_AHEAD) {
-            black_box(self.read_sums_ahead(some));
-            for &node in some {
-                if !self.sums.has_used(node) {
-                    columns.fill(Extended::ZERO);
-                } else if self.sums.plan(node) == WINDOW {
-                    for (column, (inside, edge)) in self.sums.windows(node, until) {
-                        columns[column] = in_window.of_whole(weighed(inside, edge));
-                    }
-                } else {
-                    for (column, total) in self.sums.totals(node, until) {
-                        columns[column] = in_total.of_whole(total);
-                    }
-                }
-                each(node, &columns);
+        for &node in nodes {
+            for (at, number) in columns.iter_mut().enumerate() {
+                *number = self.used(node, Column::at(at)).to_extended();
             }
+            each(node, &columns);
         }
     }
 
     /// What a node and all below it used in the window, whatever its plan.
     pub fn used_in_window(&self, index: AssocIndex, column: Column) -> Used {
-        let until = self.clock.until();
-        let (inside, edge) = self.sums.window(index, column.get(), until);
+        let (inside, edge) = self.sums.window(index, column.get());
         Used {
             numerator: weigh(self.window, self.now, inside, edge),
             denominator: self.window.resolution_secs(),
@@ -151,15 +131,6 @@ impl WindowLedger {
         (inside, at_edge)
     }
 
-    /// Touches what is asked of these nodes, so that cache misses overlap: about [`READ_AHEAD`] of them at
-    /// once. Without this a pass with a window takes 3 % more CPU time with 100,000 waiting and 10,000 running
-    /// jobs and 50,000 users (`time_pass` of the bench host, alternating processes).
-    fn read_sums_ahead(&self, nodes: &[AssocIndex]) -> i64 {
-        nodes
-            .iter()
-            .fold(0, |seen, node| seen ^ self.sums.read_ahead(*node))
-    }
-
     /// Length and resolution.
     pub fn window(&self) -> Window {
         self.window
@@ -184,30 +155,11 @@ impl WindowLedger {
     pub fn source(&self) -> &Source {
         &self.source
     }
-
-    /// Bytes in memory, about.
-    pub fn memory(&self) -> usize {
-        let slots = self.slots.iter();
-        let leaves: usize = slots
-            .map(|slot| slot.leaf.buckets.memory() + slot.leaf.totals.capacity() * 16)
-            .sum();
-        self.slots.capacity() * size_of::<Slot>()
-            + leaves
-            + self.slot_of.capacity() * 4
-            + self.calendar.capacity() * 16
-            + self.prunings.capacity() * 16
-            + self.sums.memory()
-    }
 }
 
 /// What is inside the window, in units times the resolution.
 fn weigh(window: Window, now: i64, inside: u128, edge: u128) -> u128 {
-    weighing(window, now)(inside, edge)
-}
-
-/// [`weigh`] of many.
-fn weighing(window: Window, now: i64) -> impl Fn(u128, u128) -> u128 {
     let resolution = window.resolution();
     let rest = resolution - (now - window.length()).rem_euclid(resolution);
-    move |inside, edge| inside * resolution as u128 + edge * rest as u128
+    inside * resolution as u128 + edge * rest as u128
 }

@@ -1,11 +1,11 @@
 //! What the runs of jobs that go on were charged, so that all of it can be taken back.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 
+use rustc_hash::FxHashMap;
+
 use super::{Rate, WindowError};
-use crate::number_hasher::BuildNumberHasher;
 
 /// One run of a job: a requeued job has another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,8 +38,6 @@ pub(super) struct Run {
     pub leaf: u32,
     /// The round in which it was met last, see [`Runs::begin_round`].
     met: u32,
-    /// It is charged by the clock behind its last segment, see [`super::clock`].
-    pub is_clocked: bool,
     /// The latest.
     pub last: Segment,
     /// Those before, ascending, disjoint.
@@ -52,7 +50,6 @@ impl Run {
         Run {
             leaf,
             met: 0,
-            is_clocked: false,
             last,
             earlier,
         }
@@ -118,14 +115,14 @@ impl Run {
 /// Runs that have not ended, by id.
 #[derive(Clone, Debug)]
 pub(super) struct Runs<K = RunId> {
-    by_id: HashMap<K, Run, BuildNumberHasher>,
+    by_id: FxHashMap<K, Run>,
     round: u32,
 }
 
 impl<K> Default for Runs<K> {
     fn default() -> Runs<K> {
         Runs {
-            by_id: HashMap::default(),
+            by_id: FxHashMap::default(),
             round: 0,
         }
     }
@@ -187,20 +184,14 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
         Some(run)
     }
 
-    /// The runs that this round has not met, nor noted a first charge of, without those that are charged
-    /// by the clock.
+    /// The runs that this round has not met, nor noted a first charge of.
     pub(super) fn unmet(&self) -> impl Iterator<Item = &K> {
-        let is_unmet = |run: &Run| run.met != self.round && !run.is_clocked;
-        let unmet = self.by_id.iter().filter(move |(_, run)| is_unmet(run));
+        let unmet = self.by_id.iter().filter(|(_, run)| run.met != self.round);
         unmet.map(|(key, _)| key)
     }
 
     pub(super) fn get(&self, key: &K) -> Option<&Run> {
         self.by_id.get(key)
-    }
-
-    pub(super) fn get_mut(&mut self, key: &K) -> Option<&mut Run> {
-        self.by_id.get_mut(key)
     }
 
     pub(super) fn remove(&mut self, key: &K) -> Option<Run> {

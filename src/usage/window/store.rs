@@ -71,7 +71,6 @@ impl WindowLedger {
                 other.check_apart(theirs)?;
             }
         }
-        self.stop_clock(tree);
         for ((_, run), charged) in history.runs.iter() {
             for segment in charged.segments() {
                 let key = || (*run, 0);
@@ -290,12 +289,8 @@ impl WindowLedger {
             let slot = &self.slots[run.leaf as usize];
             let key = Self::key_of(slot, &mut name).expect("own slots have names");
             let leaf = history.positions[&key];
-            let (mut last, earlier) = (run.last.clone(), run.earlier.clone());
-            if let Some(by_clock) = run.by_clock(self.clock.until()) {
-                history.add(leaf, &by_clock);
-                last.to = by_clock.to;
-            }
-            (history.runs).insert((0, *id), Run::new(leaf, last, earlier));
+            let run = Run::new(leaf, run.last.clone(), run.earlier.clone());
+            history.runs.insert((0, *id), run);
         }
         Ok(history)
     }

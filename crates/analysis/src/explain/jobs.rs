@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::entry::{Duel, Entry, Trial, meet, pricer};
 use super::job::explain;
-use super::remedy::{Goal, GoalOf, Search};
+use super::remedy::{Goal, Search};
 use super::search::least;
 use super::trial_site::Variation;
 use super::users::describe;
@@ -183,7 +183,7 @@ fn waiting(ranked: &RankedSite<'_>, duel: &mut Duel<'_>, job: &Job, moves: usize
         0 => 0,
         _ => u64::try_from(full.saturating_sub(ranked.now)).unwrap_or(0),
     };
-    let found = least(left, |_, secs| {
+    let found = least(left, |secs| {
         let wait_secs = i64::try_from(secs).unwrap_or(i64::MAX);
         let trial = Trial {
             wait_secs,
@@ -202,7 +202,7 @@ fn lower_nice(duel: &mut Duel<'_>, job: &Job, moves: usize) -> Remedy {
     const NICE_LIMIT: i64 = 0x8000_0000 - 3;
     let most = (i64::from(job.nice) + NICE_LIMIT).clamp(0, i64::from(i32::MAX));
     let most = most.unsigned_abs();
-    let found = least(most, |_, less| {
+    let found = least(most, |less| {
         let less = i32::try_from(less).unwrap_or(i32::MAX);
         let trial = Trial {
             less_nice: Some((moves, less)),
@@ -242,7 +242,7 @@ fn by_fairshare(
             wins(&mut duel, moves, trial)
         })
     };
-    let search = Search::new(ranked, names, pair, GoalOf::Factors);
+    let search = Search::new(ranked, names, pair);
     let changes = match users {
         Some(users) => {
             let found = super::parting::part(ranked, users);

@@ -13,9 +13,9 @@
 //! Where a policy orders jobs otherwise than by their sums, [`mod@line`] answers the first two.
 //!
 //! Nothing is modelled twice. Terms come from [`fairtree::priority::Pricer`], ranks from
-//! [`fairtree::fairshare::compute`]. What would change an order (a [`Remedy`]) is looked for on a
-//! small tree that has the same order, and reported only after the engine has judged it on a copy
-//! of the whole: with the amount named the order changes, with one step less it does not.
+//! [`fairtree::fairshare::compute`]. What would change an order (a [`Remedy`]) is looked for by
+//! halving, with the engine on a copy of the site: with the amount named the order changes, with one
+//! step less it does not.
 //!
 //! ```
 //! use fairtree::config::Config;
@@ -69,8 +69,6 @@ mod printed;
 mod ranked_site;
 mod remedy;
 mod search;
-mod sketch;
-mod tally;
 mod term;
 mod trial_site;
 mod users;

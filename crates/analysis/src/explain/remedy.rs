@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 use serde::Serialize;
 
 use super::RankedSite;
-use super::search::{Scope, least};
-use super::tally::Tally;
+use super::search::least;
 use super::trial_site::{TrialSite, Variation};
 use fairtree::extended::Extended;
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
@@ -79,29 +78,11 @@ pub struct Remedy {
 /// Ten years: what runs now has ended long before.
 const HORIZON_HOURS: u64 = 87_660;
 
-/// Where amounts are guessed.
-enum Guess<'a> {
-    /// By the order of the two alone, or by classic factors.
-    Order(Box<TrialSite<'a>>),
-    /// By Fair Tree factors, which count all users.
-    Rank(Tally<'a>),
-}
-
-/// The subject of a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GoalOf {
-    /// The order of the two factors.
-    Order,
-    /// The factors themselves.
-    Factors,
-}
-
 /// Looks for amounts that reach a goal.
 pub(super) struct Search<'a, 'g> {
     ranked: RankedSite<'a>,
     names: &'g dyn Names,
     pair: [Option<AssocIndex>; 2],
-    goal_of: GoalOf,
 }
 
 /// A goal: from the fair-share factors of the pair; false as things are.
@@ -113,13 +94,11 @@ impl<'a, 'g> Search<'a, 'g> {
         ranked: &RankedSite<'a>,
         names: &'g dyn Names,
         pair: [Option<AssocIndex>; 2],
-        goal_of: GoalOf,
     ) -> Search<'a, 'g> {
         Search {
             ranked: *ranked,
             names,
             pair,
-            goal_of,
         }
     }
 
@@ -131,17 +110,19 @@ impl<'a, 'g> Search<'a, 'g> {
         goal: &(impl Fn() -> Goal<'c> + Sync),
     ) -> Vec<Remedy> {
         let subjects: Vec<_> = changes.iter().map(|change| self.subject(*change)).collect();
-        let (ranked, pair, goal_of) = (&self.ranked, self.pair, self.goal_of);
+        let (ranked, pair) = (&self.ranked, self.pair);
         let next = AtomicUsize::new(0);
         let work = || {
-            let mut look = Look::new(ranked, pair, goal_of, goal());
+            let (mut site, mut goal) = (TrialSite::new(ranked, pair), goal());
             let mut found = Vec::new();
             loop {
                 let at = next.fetch_add(1, AtomicOrdering::Relaxed);
                 let Some(&change) = changes.get(at) else {
                     return found;
                 };
-                found.push((at, look.least(change, subjects[at].1)));
+                let most = subjects[at].1;
+                let least = least(most, |amount| goal(site.factors(change, amount)));
+                found.push((at, least.map_or(Answer::Never(most), Answer::Least)));
             }
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -214,46 +195,6 @@ impl<'a, 'g> Search<'a, 'g> {
         }
         let level = self.ranked.tree.level_shares(index).unwrap_or(0);
         own.min(u64::from(u32::MAX).saturating_sub(level))
-    }
-}
-
-/// One thread's part of a search.
-struct Look<'a, 'g> {
-    guess: Guess<'a>,
-    whole: TrialSite<'a>,
-    goal: Goal<'g>,
-}
-
-impl<'a, 'g> Look<'a, 'g> {
-    fn new(
-        ranked: &RankedSite<'a>,
-        pair: [Option<AssocIndex>; 2],
-        goal_of: GoalOf,
-        goal: Goal<'g>,
-    ) -> Look<'a, 'g> {
-        let by_rank = goal_of == GoalOf::Factors;
-        Look {
-            guess: if by_rank && ranked.config.ranking().keeps_levels() {
-                Guess::Rank(Tally::new(ranked, pair))
-            } else {
-                Guess::Order(Box::new(TrialSite::sketch(ranked, pair)))
-            },
-            whole: TrialSite::whole(ranked, pair),
-            goal,
-        }
-    }
-
-    fn least(&mut self, change: Variation, most: u64) -> Answer {
-        let Look { guess, whole, goal } = self;
-        let found = least(most, |scope, amount| {
-            let factors = match (scope, &mut *guess) {
-                (Scope::Whole, _) => whole.factors(change, amount),
-                (Scope::Sketch, Guess::Order(trial_site)) => trial_site.factors(change, amount),
-                (Scope::Sketch, Guess::Rank(tally)) => tally.factors(change, amount),
-            };
-            goal(factors)
-        });
-        found.map_or(Answer::Never(most), Answer::Least)
     }
 }
 

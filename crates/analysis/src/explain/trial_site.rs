@@ -1,9 +1,8 @@
-//! Copies of a site on which changes are tried.
+//! A copy of a site on which changes are tried.
 
 use std::borrow::Cow;
 
 use super::RankedSite;
-use super::sketch::Sketch;
 use fairtree::config::Config;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Entitlement, compute_again};
@@ -23,55 +22,28 @@ pub(super) enum Variation {
     Halving,
 }
 
-/// A site, or a small one that ranks the same two users alike.
+/// A copy of a site, and two users.
 pub(super) struct TrialSite<'a> {
     config: &'a Config,
     entitlement: Entitlement,
     tree: Cow<'a, Tree>,
-    raw: Cow<'a, [Extended]>,
-    load: Vec<Load>,
+    raw: &'a [Extended],
+    load: &'a [Load],
     pair: [Option<AssocIndex>; 2],
-    /// Positions here of the associations of the site; `None`: their own position.
-    places: Option<Vec<AssocIndex>>,
     /// Results of the change before: memory for the next.
     spare: Vec<AssocFairshare>,
 }
 
 impl<'a> TrialSite<'a> {
-    /// A copy of the whole.
-    pub(super) fn whole(ranked: &RankedSite<'a>, pair: [Option<AssocIndex>; 2]) -> TrialSite<'a> {
+    /// A copy of the site.
+    pub(super) fn new(ranked: &RankedSite<'a>, pair: [Option<AssocIndex>; 2]) -> TrialSite<'a> {
         TrialSite {
             config: ranked.config,
             entitlement: ranked.entitlement.clone(),
             tree: Cow::Borrowed(ranked.tree),
-            raw: Cow::Borrowed(ranked.ledger.raw()),
-            load: ranked.load.to_vec(),
+            raw: ranked.ledger.raw(),
+            load: ranked.load,
             pair,
-            places: None,
-            spare: Vec::new(),
-        }
-    }
-
-    /// The ways to the two users; one account replaces all others on each level.
-    ///
-    /// The order of the two is right except for ties with others, and so are classic factors; Fair
-    /// Tree factors are not, because they count the others.
-    pub(super) fn sketch(ranked: &RankedSite<'a>, pair: [Option<AssocIndex>; 2]) -> TrialSite<'a> {
-        let sketch = Sketch::new(ranked, pair);
-        let place = |index: AssocIndex| sketch.places[index.get()];
-        let load = ranked.load.iter().map(|load| Load {
-            assoc: place(load.assoc),
-            ..*load
-        });
-        TrialSite {
-            config: ranked.config,
-            // Positions are others here; minutes are tried on the whole alone.
-            entitlement: Entitlement::SHARES,
-            load: load.collect(),
-            pair: pair.map(|user| user.map(place)),
-            tree: Cow::Owned(Tree::from_rows(sketch.rows).expect("a part of a tree is a tree")),
-            raw: Cow::Owned(sketch.raw),
-            places: Some(sketch.places),
             spare: Vec::new(),
         }
     }
@@ -80,11 +52,11 @@ impl<'a> TrialSite<'a> {
     pub(super) fn factors(&mut self, change: Variation, amount: u64) -> [f64; 2] {
         match change {
             Variation::LessUsage(index) => {
-                let raw = self.with_less_usage(self.place(index), amount);
+                let raw = self.with_less_usage(index, amount);
                 self.factors_of(&raw)
             }
             Variation::MoreShares(index) => {
-                let row = self.tree.rows()[self.place(index).get()];
+                let row = self.tree.rows()[index.get()];
                 let old = row.shares.raw().unwrap_or(0);
                 let shares = u32::try_from(amount)
                     .ok()
@@ -92,8 +64,7 @@ impl<'a> TrialSite<'a> {
                 let shares = Shares::Raw(shares.unwrap_or(Shares::MAX_RAW).min(Shares::MAX_RAW));
                 let changed = self.tree.to_mut().set_shares(row.id, shares);
                 changed.expect("an association of this tree, shares in range");
-                let raw = self.raw.clone();
-                let factors = self.factors_of(&raw);
+                let factors = self.factors_of(self.raw);
                 let restored = self.tree.to_mut().set_shares(row.id, row.shares);
                 restored.expect("the shares it had");
                 factors
@@ -113,12 +84,6 @@ impl<'a> TrialSite<'a> {
                 self.factors_of(&raw)
             }
         }
-    }
-
-    fn place(&self, index: AssocIndex) -> AssocIndex {
-        self.places
-            .as_ref()
-            .map_or(index, |places| places[index.get()])
     }
 
     fn factors_of(&mut self, raw: &[Extended]) -> [f64; 2] {
@@ -165,7 +130,7 @@ impl<'a> TrialSite<'a> {
         let number = |value: f64| Extended::from_f64(value).unwrap_or(Extended::ZERO);
         let left = number(left);
         let mut raw: Vec<Extended> = self.raw.iter().map(|usage| *usage * left).collect();
-        for load in &self.load {
+        for load in self.load {
             let usage = number(load.tres_per_sec.max(0.0) * whole);
             let mut next = Some(load.assoc);
             while let Some(at) = next {
@@ -178,7 +143,7 @@ impl<'a> TrialSite<'a> {
 }
 
 /// The decay factor over `hours`, and the decayed seconds of constant use during them.
-pub(super) fn decay_over(config: &Config, hours: u64) -> (f64, f64) {
+fn decay_over(config: &Config, hours: u64) -> (f64, f64) {
     let decay = fairtree::engine::decay(config);
     let secs = i64::try_from(hours.saturating_mul(3600)).unwrap_or(i64::MAX);
     let pass = i64::from(config.priority_calc_period_secs.max(1));

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::formula::rank;
 use super::parting::{self, PartingIndices};
 use super::path::{PathStep, chain, steps};
-use super::remedy::{Goal, GoalOf, Search};
+use super::remedy::{Goal, Search};
 use super::trial_site::Variation;
 use super::{ExplainError, Parting, RankedSite, Remedy, Side};
 use fairtree::compat::Compat;
@@ -69,7 +69,7 @@ pub fn compare_users(
     let (mut compared, found) = describe(ranked, names, users);
     let moves = compared.moves.position();
     let pair = [users[moves], users[1 - moves]];
-    let search = Search::new(ranked, names, pair.map(Some), GoalOf::Order);
+    let search = Search::new(ranked, names, pair.map(Some));
     let changes = changes(ranked, &search, &found, users, moves);
     let ahead = || -> Goal<'_> { Box::new(|factors: [f64; 2]| factors[0] > factors[1]) };
     compared.remedies = search.look(&changes, &ahead);

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use super::{ClusterJob, JobPhase, PartitionAbout, Tables, kinds};
-use crate::input::job_ids::IdMap;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::snapshot::Queued;
 use crate::input::{InputError, LeftOut};
 use fairtree::priority::{Job, TimeLimit};
 use fairtree::usage::{BillingRule, Phase, Run, RunState, TresKind, billable_tres};
+use rustc_hash::FxHashMap;
 
 /// All jobs. Those that wait are as sprio shows them, too: site factor, priority set by hand. One
 /// that waits in a partition that is not there goes to `left`.
@@ -54,8 +54,8 @@ pub(super) fn of(
 }
 
 /// Place of the last row of each job in the output of sprio: the listing, and its row.
-fn shown(queued: &Queued) -> IdMap<(u32, u32)> {
-    let mut shown = IdMap::default();
+fn shown(queued: &Queued) -> FxHashMap<u32, (u32, u32)> {
+    let mut shown = FxHashMap::default();
     for (listing, at) in queued.queue.listings.iter().zip(0..) {
         for (id, row) in listing.rows.job_ids().zip(0..) {
             if let Some(id) = id {

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use super::AssocName;
 use super::assoc_table::AssocTable;
-use crate::input::job_ids::IdMap;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::part::VOTERS;
 use crate::input::slurm::snapshot::Queued;
@@ -27,7 +26,7 @@ pub struct Tables<'a> {
     assocs: AssocTable,
     /// Associations of jobs, by the addresses of account and user: many jobs share these texts.
     found: RefCell<FxHashMap<[*const u8; 2], Option<AssocIndex>>>,
-    jobs: IdMap<u32>,
+    jobs: FxHashMap<u32, u32>,
     /// The place that was found last: answers of one site are often in one order.
     last: Cell<usize>,
     /// Start of the TRES counts of each job.
@@ -84,7 +83,7 @@ impl<'a> Tables<'a> {
             qos_names: Vec::new(),
             assocs: AssocTable::with_capacity(names.len()),
             found: RefCell::default(),
-            jobs: IdMap::default(),
+            jobs: FxHashMap::default(),
             last: Cell::new(0),
             job_tres: Vec::new(),
             slurm: config.compat.is_slurm(),
@@ -386,7 +385,7 @@ pub fn pass_time(queued: &Queued, config: &Config) -> i64 {
         return pass;
     }
     let max_age = f64::from(config.priority_max_age_secs);
-    let jobs: IdMap<&JobRow> = queued.jobs.iter().map(|job| (job.id, job)).collect();
+    let jobs: FxHashMap<u32, &JobRow> = queued.jobs.iter().map(|job| (job.id, job)).collect();
     let mut votes: HashMap<i64, usize> = HashMap::new();
     let mut ageless: Option<i64> = None;
     let mut asked = [0; 2];

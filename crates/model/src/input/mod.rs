@@ -24,7 +24,6 @@ pub mod capture;
 pub mod error;
 pub mod format;
 mod interner;
-pub(crate) mod job_ids;
 pub mod left_out;
 mod lines;
 pub mod package;

@@ -1,4 +1,4 @@
-//! The engine alone: through the C ABI, and in Rust.
+//! The engine alone, through the C ABI.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -44,22 +44,13 @@ pub fn measure(bench: &Bench, progress: &Progress) -> Result<String> {
         }
         progress.step(format!("the engine: {} associations", count(assocs)));
         let title = format!("{} associations, {} jobs", count(assocs), count(MILLION));
-        let rust = figures(assocs)?;
-        for table in [
-            Table {
-                title: title.clone(),
-                heads: ("engine", "copying"),
-                rows: rows(&program, assocs, &rust, &bench.memory)?,
-            },
-            Table {
-                title: format!("{title}, until it is done"),
-                heads: ("all processors", "one"),
-                rows: shared_rows(&rust)?,
-            },
-        ] {
-            text.push_str(&table.to_string());
-            text.push('\n');
-        }
+        let table = Table {
+            title,
+            heads: ("engine", "copying"),
+            rows: rows(&program, assocs, &bench.memory)?,
+        };
+        text.push_str(&table.to_string());
+        text.push('\n');
     }
     Ok(text.trim_end().to_owned() + "\n")
 }
@@ -90,48 +81,7 @@ fn build() -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Results of the benchmark in Rust.
-fn figures(assocs: u32) -> Result<Answer> {
-    let mut cargo = cargo_in_checkout();
-    cargo.args([
-        "run",
-        "--quiet",
-        "--release",
-        "--package",
-        "fairtree-figures",
-    ]);
-    cargo.arg("--target-dir").arg(folder());
-    Ok(Answer::parse(&checked(
-        cargo.arg("--").arg(assocs.to_string()),
-    )?))
-}
-
-/// Gain from several threads.
-fn shared_rows(rust: &Answer) -> Result<Vec<Measurement>> {
-    let row = |what: String, name: &str| -> Result<Measurement> {
-        let with = rust.get(&format!("{name}_shared_ms"))?;
-        let alone = rust.get(&format!("{name}_alone_ms"))?;
-        Ok(Measurement::new(what, Unit::Milliseconds, with).beside(alone))
-    };
-    let threads = rust.get("threads")?;
-    Ok(vec![
-        row(
-            format!("factors from scratch (parallel::Threads), {threads} threads"),
-            "factors",
-        )?,
-        row(
-            format!("pricing all jobs, every term, {threads} threads"),
-            "prices",
-        )?,
-    ])
-}
-
-fn rows(
-    program: &PathBuf,
-    assocs: u32,
-    rust: &Answer,
-    memory: &Memory,
-) -> Result<Vec<Measurement>> {
+fn rows(program: &PathBuf, assocs: u32, memory: &Memory) -> Result<Vec<Measurement>> {
     let words = [assocs, MILLION, TURNS].map(|number| number.to_string());
     let ask = |_| -> Result<Answer> {
         interrupt::check()?;
@@ -163,11 +113,7 @@ fn rows(
             "compute_ms",
         )?
         .at_most(250.0 * part),
-        ms("ranks from scratch", rust, "scratch_ms")?.at_most(250.0 * part),
-        ms("ranks again, no charges", rust, "charged_0_ms")?,
-        ms("ranks again, 10 users charged", rust, "charged_10_ms")?.at_most(0.1),
-        ms("ranks again, 100 users charged", rust, "charged_100_ms")?.at_most(1.0),
-        ns("pricing a job (ft_jobs_price)", "price", PRICE_BYTES)?.at_most(15.0),
+        ns("pricing a job (ft_jobs_price)", "price", PRICE_BYTES)?,
         ns(
             "with every term written",
             "price_terms",

@@ -1,5 +1,5 @@
 //! `cargo testbed bench`: measures the speed of everything, compares it with Slurm's own plugin,
-//! and writes the report in `docs/performance.md`.
+//! and writes the report in `target/bench/report.md`.
 
 mod capture;
 mod cluster;
@@ -14,6 +14,7 @@ mod served;
 mod table;
 mod workload;
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -32,13 +33,13 @@ use report::{Report, heading};
 /// Measure, beside Slurm's own plugin.
 #[derive(Args)]
 pub struct Arguments {
-    /// Only these sections; without any, all. Each renews its own part of docs/performance.md
+    /// Only these sections; without any, all. Each renews its own part of target/bench/report.md
     #[arg(value_enum)]
     sections: Vec<Section>,
-    /// Only small sizes; docs/performance.md stays as it is
+    /// Only small sizes; target/bench/report.md stays as it is
     #[arg(long)]
     quick: bool,
-    /// Measurements of each kind; with fewer than seven, docs/performance.md stays as it is
+    /// Measurements of each kind; with fewer than seven, target/bench/report.md stays as it is
     #[arg(long, default_value_t = ROUNDS, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Slurm's release
@@ -90,7 +91,9 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
     progress.print(&introduction);
     let all = Section::value_variants();
     let headings = all.iter().map(|section| heading(section.text()).to_owned());
-    let file = project::root().join("docs/performance.md");
+    let folder = project::root().join("target/bench");
+    fs::create_dir_all(&folder)?;
+    let file = folder.join("report.md");
     let whole = !arguments.quick && arguments.rounds >= ROUNDS;
     let mut report = whole
         .then(|| Report::open(file, introduction, headings.collect()))
@@ -107,7 +110,7 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
         let secs = start.elapsed().as_secs();
         if let Some(report) = &mut report {
             report.put(part)?;
-            progress.print(format!("docs/performance.md has it, after {secs} s\n"));
+            progress.print(format!("target/bench/report.md has it, after {secs} s\n"));
         } else {
             progress.print(format!("that took {secs} s\n"));
         }

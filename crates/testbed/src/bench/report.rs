@@ -1,4 +1,4 @@
-//! `docs/performance.md`: an introduction, and a part for each section that was measured.
+//! `target/bench/report.md`: an introduction, and a part for each section that was measured.
 //!
 //! The document is the store of its parts: a section that is measured alone replaces only its own
 //! part. A run that ends early therefore loses only the parts that it has not measured. All parts

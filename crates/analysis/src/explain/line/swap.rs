@@ -1,14 +1,13 @@
 //! Changes that would swap two jobs of an order.
 //!
-//! Amounts are guessed from the keys of the two, and reported only after the engine has ordered anew
-//! all jobs that compete with them: with the amount named the two are swapped, with one less they
-//! are not.
+//! Amounts are looked for by halving; the engine orders all jobs that compete with the two again: with
+//! the amount named the two are swapped, with one less they are not.
 
 use serde::Serialize;
 
-use super::super::search::{Scope, least};
-use super::{Cause, OrderWord, OrderedQueue};
-use fairtree::order::{Entitled, Job, Node, OrderError, Parting, Ratio};
+use super::super::search::least;
+use super::{Cause, OrderedQueue};
+use fairtree::order::{Entitled, Job, Node, OrderError, Parting};
 use fairtree::tree::{AssocIndex, Shares};
 use fairtree_model::cluster::Names;
 
@@ -104,13 +103,13 @@ pub(super) fn all(
             let unit = 1_u128 << 10;
             let used = queue.nodes[behind as usize].used / unit;
             let used = u64::try_from(used).unwrap_or(MOST).min(MOST);
-            let less = trial.of_node(met, behind, used, |nodes, amount| {
+            let less = trial.of_node(used, |nodes, amount| {
                 charge(nodes, behind, |used| {
                     used.saturating_sub(u128::from(amount) * unit)
                 });
             });
             add(SwapKind::LessUsage { name: name() }, less);
-            let more = trial.of_node(met, ahead, MOST, |nodes, amount| {
+            let more = trial.of_node(MOST, |nodes, amount| {
                 charge(nodes, ahead, |used| {
                     used.saturating_add(u128::from(amount) * unit)
                 });
@@ -119,14 +118,14 @@ pub(super) fn all(
             add(SwapKind::MoreUsage { name: ahead_name }, more);
             let minutes = cluster.entitlement().seconds(assoc).map(|secs| secs / 60);
             if let Some(minutes) = minutes {
-                let more = trial.of_node(met, behind, MOST / 60, |nodes, amount| {
+                let more = trial.of_node(MOST / 60, |nodes, amount| {
                     let secs = (u128::from(minutes) + u128::from(amount)) * 60;
                     nodes[behind as usize].entitled = Entitled::whole(secs * unit);
                 });
                 let name = name();
                 add(SwapKind::MoreMinutes { name, minutes }, more);
             } else if let Some((raw_shares, siblings)) = shares(queue, assoc, assoc_ahead) {
-                let more = trial.of_node(met, behind, MOST_RAW, |nodes, amount| {
+                let more = trial.of_node(MOST_RAW, |nodes, amount| {
                     more_shares(queue, nodes, &siblings, behind, amount);
                 });
                 let name = name();
@@ -241,53 +240,22 @@ impl<'a> Trial<'a> {
 
     /// The least by which a number of the job has to change.
     fn of_job(&self, change: impl Fn(&mut Job, i64)) -> Option<u64> {
-        let (own, other) = (self.pair[self.moves], self.pair[1 - self.moves]);
+        let own = self.pair[self.moves] as usize;
         let mut jobs = self.jobs.clone();
-        let (before, ahead) = (jobs[own as usize], jobs[other as usize]);
-        let order = |job: &Job| (-job.tier, job.nice, job.submit, job.id);
-        least(MOST_RAW, |scope, amount| {
-            let mut job = before;
-            change(&mut job, i64::try_from(amount).unwrap_or(i64::MAX));
-            match scope {
-                Scope::Sketch => order(&job) < order(&ahead),
-                Scope::Whole => {
-                    jobs[own as usize] = job;
-                    self.swaps(&self.queue.nodes, &jobs)
-                }
-            }
+        least(MOST_RAW, |amount| {
+            jobs[own] = self.jobs[own];
+            change(&mut jobs[own], i64::try_from(amount).unwrap_or(i64::MAX));
+            self.swaps(&self.queue.nodes, &jobs)
         })
     }
 
     /// The least by which a number of `node` has to change.
-    fn of_node(
-        &self,
-        met: &Parting,
-        node: u32,
-        most: u64,
-        change: impl Fn(&mut [Node], u64),
-    ) -> Option<u64> {
-        let queue = self.queue;
-        debug_assert!(met.rivals.iter().any(|rival| rival.node == Some(node)));
-        let mut nodes = queue.nodes.clone();
-        least(most, |scope, amount| {
-            nodes.copy_from_slice(&queue.nodes);
+    fn of_node(&self, most: u64, change: impl Fn(&mut [Node], u64)) -> Option<u64> {
+        let mut nodes = self.queue.nodes.clone();
+        least(most, |amount| {
+            nodes.copy_from_slice(&self.queue.nodes);
             change(&mut nodes, amount);
-            match scope {
-                Scope::Whole => self.swaps(&nodes, &self.jobs),
-                Scope::Sketch => {
-                    let keys = [self.moves, 1 - self.moves].map(|side| {
-                        let rival = &met.rivals[side];
-                        let own = rival.node.map(|node| nodes[node as usize]);
-                        let own = own.unwrap_or_default();
-                        let expected = match queue.word {
-                            OrderWord::Strict => 0,
-                            OrderWord::Interleaved => rival.expected_before,
-                        };
-                        Ratio::new(own.used.saturating_add(expected), own.entitled)
-                    });
-                    keys[0] < keys[1]
-                }
-            }
+            self.swaps(&nodes, &self.jobs)
         })
     }
 }

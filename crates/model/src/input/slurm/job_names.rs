@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::io::BufRead;
 
 use crate::input::error::InputError;
-use crate::input::job_ids::IdMap;
 use crate::input::lines::{Lines, one_more};
+use rustc_hash::FxHashMap;
 
 /// Names of jobs by number, in one text.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +14,7 @@ pub struct Names {
     /// End of each name; the next one begins there.
     ends: Vec<usize>,
     /// Position of the name of each job number.
-    places: IdMap<u32>,
+    places: FxHashMap<u32, u32>,
 }
 
 impl Names {
@@ -115,7 +115,7 @@ pub(super) struct Told {
     /// Number, owner, and where the name ends; the next one begins there.
     jobs: Vec<(u32, u32, usize)>,
     /// The last of each number.
-    places: IdMap<u32>,
+    places: FxHashMap<u32, u32>,
 }
 
 impl Told {

@@ -15,9 +15,9 @@ use super::job_names::{Names, name_end, number_of};
 use super::record::{Record, no_end, record};
 use crate::input::error::InputError;
 use crate::input::interner::Interner;
-use crate::input::job_ids::IdSet;
 use crate::input::left_out::LeftOut;
 use crate::input::lines::{Lines, MAX_LINE_BYTES, one_more};
+use rustc_hash::FxHashSet;
 
 /// Bytes of a block, unless a record is longer.
 const BLOCK: usize = 4 << 20;
@@ -349,7 +349,7 @@ struct Merged<'a> {
     file: &'a str,
     left: &'a mut LeftOut,
     before: usize,
-    seen: IdSet,
+    seen: FxHashSet<u32>,
     rows: Vec<JobRow>,
 }
 

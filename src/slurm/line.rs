@@ -1,13 +1,11 @@
 //! The order in which waiting jobs start, if `order=` requests one, as numbers that replace
 //! priorities. It is kept until the next pass, for jobs that arrive before that.
 
-mod submits;
-
 use crate::config::{Config, Expect, Order, Tiers};
 use crate::engine::{ChargedTo, Contenders, longest_secs, units};
 use crate::extended::Extended;
 use crate::fairshare::Entitlement;
-use crate::order::{Forest, Job, JobColumns, Level, Line, OrderError, Placed};
+use crate::order::{Forest, Job, Level, Line, OrderError, Placed};
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{self, NONE, ffi};
@@ -16,7 +14,6 @@ use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::RunTimes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use submits::Submits;
 
 /// The order of the last pass, and the jobs that arrived since.
 #[derive(Default)]
@@ -31,7 +28,7 @@ pub(in crate::slurm) struct StandingLine {
     /// Times when jobs were first submitted, by job number: a requeue changes the submit time in
     /// slurmctld's record, but the job keeps its place. Contains jobs whose record has a different
     /// time, and running jobs that may be requeued.
-    submitted: Submits,
+    submitted: BTreeMap<u32, i64>,
     /// Run times up to the last pass, under `expect=history`.
     run_times: Arc<RunTimes>,
     /// Jobs that arrived since the last snapshot, by id, and the association to which they were
@@ -47,7 +44,7 @@ pub(in crate::slurm) struct LineWorkspace {
     contenders: Contenders,
     /// Forest of the contenders.
     forest: Option<Arc<Forest>>,
-    jobs: JobColumns,
+    jobs: Vec<Placed>,
     /// Row of each job in the snapshot.
     rows: Vec<u32>,
 }
@@ -114,7 +111,7 @@ pub(in crate::slurm) fn form(
     (snapshot, tables): (&Snapshot, &Tables),
     raw: Option<&[Extended]>,
     now: i64,
-    before: &Submits,
+    before: &BTreeMap<u32, i64>,
     run_times: Arc<RunTimes>,
     (kept, by_row): (&mut LineWorkspace, &mut Vec<u32>),
 ) -> Result<StandingLine, OrderError> {
@@ -132,10 +129,9 @@ pub(in crate::slurm) fn form(
         }
     }
     let mut submitted = Vec::new();
-    let mut first = before.walk();
     for row in snapshot.accruing() {
-        if let Some(at) = first.of(row.job_id) {
-            submitted.push((row.job_id, at));
+        if let Some(at) = before.get(&row.job_id) {
+            submitted.push((row.job_id, *at));
         }
     }
     let charged_to = contenders.charged_to().clone();
@@ -154,12 +150,16 @@ pub(in crate::slurm) fn form(
             let assoc = assoc.map(|assoc| AssocIndex::new(assoc as usize));
             let node = charged_to.of(assoc);
             let mut job = rows.job(at as usize, node);
-            if let Some(at) = first.of(row.job_id).filter(|at| *at < job.submit) {
+            if let Some(at) = before
+                .get(&row.job_id)
+                .copied()
+                .filter(|at| *at < job.submit)
+            {
                 job.submit = at;
                 submitted.push((row.job_id, at));
             }
             kept.rows.push(at);
-            kept.jobs.push(&Placed {
+            kept.jobs.push(Placed {
                 job,
                 number: row.priority,
             });
@@ -203,7 +203,7 @@ impl StandingLine {
     /// Data that would be lost by a restart.
     pub(in crate::slurm) fn to_save(&self) -> OrderState {
         OrderState {
-            submits: self.submitted.iter().collect(),
+            submits: self.submitted.iter().map(|(id, at)| (*id, *at)).collect(),
             run_times: Arc::clone(&self.run_times),
         }
     }
@@ -215,15 +215,19 @@ impl StandingLine {
 
     /// Times when jobs were first submitted, if their records may have a different time; includes
     /// those of the running jobs `running` that had a place in the line before.
-    pub(in crate::slurm) fn submitted(&self, running: impl Iterator<Item = u32>) -> Submits {
-        let mut walk = self.submitted.walk();
-        let started = running.filter(|id| walk.of(*id).is_none());
+    pub(in crate::slurm) fn submitted(
+        &self,
+        running: impl Iterator<Item = u32>,
+    ) -> BTreeMap<u32, i64> {
+        let started = running.filter(|id| !self.submitted.contains_key(id));
         let known = self.line.submits(started.map(u64::from));
         if known.is_empty() {
             return self.submitted.clone();
         }
         let known = known.into_iter().map(|(id, at)| (id as u32, at));
-        self.submitted.iter().chain(known).collect()
+        let mut submitted = self.submitted.clone();
+        submitted.extend(known);
+        submitted
     }
 
     /// Called before a snapshot is taken; it will contain all jobs that have arrived and still
@@ -252,11 +256,11 @@ impl StandingLine {
     pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) -> (bool, StandingLine) {
         for (mut job, assoc) in std::mem::take(&mut before.came).into_values() {
             let id = job.id as u32;
-            if !self.line.contains(job.id) && self.submitted.get(id).is_none() {
+            if !self.line.contains(job.id) && !self.submitted.contains_key(&id) {
                 let known = assoc.and_then(|id| self.tree.index_of(id));
                 job.node = self.charged_to.of(known);
                 let had = before.line.remove(job.id).map(|placed| placed.number);
-                if let Some(at) = before.submitted.get(id) {
+                if let Some(at) = before.submitted.get(&id).copied() {
                     self.submitted.insert(id, at);
                 }
                 // The node always exists in the line.
@@ -289,7 +293,7 @@ impl StandingLine {
         let before = self.line.remove(job.id);
         let had = before.map(|placed| placed.number);
         let stood = before.map(|placed| placed.job.submit);
-        let first = self.submitted.get(id).or(stood);
+        let first = self.submitted.get(&id).copied().or(stood);
         if let Some(first) = first.filter(|first| *first < job.submit) {
             job.submit = first;
             self.submitted.insert(id, first);
