@@ -210,8 +210,8 @@ fn as_the_rules_say() {
                     naive.default_length = length;
                 }
                 12 => {
-                    let reservations = naive.reservations.iter().filter(|one| !one.over);
-                    let Some(one) = reservations.last().cloned() else {
+                    let mut reservations = naive.reservations.iter().filter(|one| !one.over);
+                    let Some(one) = reservations.next_back().cloned() else {
                         continue;
                     };
                     let end = one.start + random.below(12) as i64 * SECOND;

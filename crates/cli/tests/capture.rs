@@ -308,8 +308,8 @@ fn factors(args: &[&str]) -> Vec<String> {
 fn a_capture_has_the_policy_of_the_site() {
     let folder = folder("policy");
     let policy = folder.join("fairtree.toml");
-    let text = "ranking = 'difference'\n[accounts.physics]\nminutes = 400 # Mr. Smith's\n\
-                [accounts.Genomics]\nminutes = 7\n";
+    let text = "ranking = 'difference'\n[accounts.physics]\nplan = 'window:28-0' # Mr. Smith's\n\
+                [accounts.Genomics]\nplan = 'window:14-0'\n";
     let policy = policy.display().to_string();
     let recorded = checkout().join(CLUSTER).display().to_string();
     let scontrol = format!(

@@ -7,6 +7,9 @@ mod command;
 mod broken;
 #[path = "../../../tests/common/console.rs"]
 mod console;
+#[allow(dead_code)] // Not all tests read text.
+#[path = "../../../tests/common/data.rs"]
+mod data;
 #[path = "documents/guides.rs"]
 mod guides;
 #[path = "documents/help.rs"]

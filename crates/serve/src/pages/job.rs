@@ -31,7 +31,7 @@ pub(super) struct Job<'a> {
 /// An explanation of its place.
 enum Of {
     /// By the terms of its priority.
-    Terms(JobExplanation),
+    Terms(Box<JobExplanation>),
     /// By the site's order.
     Place(Box<PlaceExplained>),
 }
@@ -71,10 +71,10 @@ impl<'a> Job<'a> {
             (_, Order::Weighted) => {
                 let explained = explain_job(&picture.ranked(), &picture.cluster, &job.job);
                 let explained = explained.map_err(|error| failed(&error))?;
-                Some(Of::Terms(match job.phase {
+                Some(Of::Terms(Box::new(match job.phase {
                     JobPhase::Running => explained.while_running(job.job.priority),
                     _ => explained,
-                }))
+                })))
             }
             (_, Order::Strict | Order::Interleaved) => {
                 seen.place(job)?.map(|place| Of::Place(Box::new(place)))

@@ -14,7 +14,7 @@ use super::backfill;
 use super::history::{Cycle, CyclesFrom, Event, History};
 use super::limits::Counters;
 use super::line::Line;
-use super::main_loop::{self, Partitions, Watcher};
+use super::main_loop::{self, MainPass, Partitions, Watcher};
 use super::node_set::NodeSet;
 use super::select::{NodeCounts, Question};
 use super::site::{Site, Unpriced};
@@ -303,10 +303,12 @@ impl Checker<'_> {
         let parts = &self.partitions;
         let starts = match cycle {
             Cycle::Main | Cycle::MainFull => {
-                let full = cycle == Cycle::MainFull;
-                main_loop::run(
-                    machine, parts, asks, &queue, now, full, &mut state, &mut seen,
-                )
+                let pass = MainPass {
+                    queue: &queue,
+                    now,
+                    full: cycle == Cycle::MainFull,
+                };
+                main_loop::run(machine, parts, asks, pass, &mut state, &mut seen)
             }
             Cycle::Backfill => {
                 backfill::run(machine, parts, asks, &queue, now, &mut state, &mut seen)

@@ -15,7 +15,7 @@ use super::backfill;
 use super::life::{Fate, Life};
 use super::limits::Counters;
 use super::line::Line;
-use super::main_loop::{self, Partitions, Watcher};
+use super::main_loop::{self, MainPass, Partitions, Watcher};
 use super::site::{Site, Unpriced};
 use super::state::{InLine, Reason, Running, Start, State, sort};
 
@@ -293,9 +293,11 @@ impl Free<'_> {
                 machine,
                 parts,
                 asks,
-                &queue,
-                secs,
-                full,
+                MainPass {
+                    queue: &queue,
+                    now: secs,
+                    full,
+                },
                 state,
                 &mut reasons,
             );

@@ -155,17 +155,27 @@ pub fn breaks_partition(machine: &Machine, ask: &Ask, partition: usize) -> bool 
     !part.is_up || too_long || NodeCounts::of(machine, ask, partition).is_none()
 }
 
-/// Runs a pass over a sorted queue; the jobs that start, in their order. `full`: over all jobs.
+/// A pass of the main loop.
+#[derive(Clone, Copy, Debug)]
+pub struct MainPass<'a> {
+    /// The jobs, sorted by priority.
+    pub queue: &'a [InLine],
+    /// Its moment, seconds since 1970.
+    pub now: i64,
+    /// True for a pass over all jobs.
+    pub full: bool,
+}
+
+/// Runs a pass over a sorted queue; the jobs that start, in their order.
 pub fn run(
     machine: &Machine,
     partitions: &Partitions,
     asks: &[Ask],
-    queue: &[InLine],
-    now: i64,
-    full: bool,
+    pass: MainPass<'_>,
     state: &mut State,
     watcher: &mut dyn Watcher,
 ) -> Vec<Start> {
+    let MainPass { queue, now, full } = pass;
     let settings = &machine.scheduling;
     let mut available = state.up.clone();
     let mut blocked: Vec<Option<usize>> = vec![None; machine.partitions.len()];

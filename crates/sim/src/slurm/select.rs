@@ -419,8 +419,8 @@ impl Question<'_> {
         let mut close = |open: &mut Option<Neighbours>| {
             runs.extend(open.take().filter(|run| run.nodes > 0));
         };
-        for node in 0..self.machine.nodes.len() {
-            if !offered.contains(node) || per_node[node] == 0 {
+        for (node, &cpus) in per_node.iter().enumerate() {
+            if !offered.contains(node) || cpus == 0 {
                 close(&mut open);
                 continue;
             }
@@ -440,7 +440,7 @@ impl Question<'_> {
                 run.required.get_or_insert(node);
                 continue;
             }
-            run.cpus += i64::from(per_node[node]);
+            run.cpus += i64::from(cpus);
             run.nodes += 1;
             run.weight = weight;
         }
@@ -462,9 +462,10 @@ impl Question<'_> {
                     (known.required.is_none() && run.required.is_some())
                         || run.weight < known.weight
                         || (run.weight == known.weight
-                            && ((suffices && !known_suffices)
-                                || (suffices && run.cpus < known.cpus)
-                                || (!suffices && run.cpus > known.cpus)))
+                            && match suffices {
+                                true => !known_suffices || run.cpus < known.cpus,
+                                false => run.cpus > known.cpus,
+                            })
                         || (!known_suffices && self.ask.contiguous && suffices)
                 }
             };

@@ -179,7 +179,7 @@ impl<'a> Files<'a> {
             release.is_some_and(|release| release.starts_with(|c: char| c.is_ascii_digit()))
         });
         if let Some(path) = named_release {
-            let name = path.file_name().unwrap_or_default().display();
+            let name = Path::new(path.file_name().unwrap_or_default()).display();
             assumptions.push(format!(
                 "settings are those of {name}, which names the release"
             ));
