@@ -16,7 +16,9 @@ use fairtree_render::metrics::write;
 pub(super) fn run(args: &MetricsArgs, messages: &Messages) -> Result<Outcome, Failure> {
     let top_users = args.users.as_deref().map(top).transpose()?.unwrap_or(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX));
+    let now = now.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    });
     let place = Where {
         live: &args.live,
         file: args.file.as_deref(),
