@@ -34,7 +34,7 @@ pub enum Kept {
 pub struct Commands {
     /// Lines for a shell.
     pub lines: Vec<String>,
-    /// Change of a file, as `patch -p0` takes it.
+    /// Change of a file, as `patch FILE` takes it.
     pub patch: Option<String>,
     /// Lines for a shell after the file was changed.
     pub then: Vec<String>,

@@ -172,12 +172,23 @@ pub fn write_proposal(
         writeln!(out, "{line}")?;
     }
     if let Some(patch) = &commands.patch {
-        writeln!(out, "patch -p0 <<'END'\n{}END", ended(patch))?;
+        let names = patch.lines().find_map(|line| line.strip_prefix("+++ "));
+        let file = shell_word(names.unwrap_or_default());
+        writeln!(out, "patch {file} <<'END'\n{}END", ended(patch))?;
     }
     for line in &commands.then {
         writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+/// The text as one word of a shell: patch refuses absolute names in the patch itself.
+fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
 }
 
 /// The text with a line break at its end.
