@@ -2,7 +2,7 @@
 //!
 //! Where another user may write, a path may lead elsewhere from one call to the next. So what is
 //! made, replaced or removed is named relative to the open folder, and no link is followed except
-//! in [`Folder::of_file`], which accepts only links of this user and of root.
+//! in `Folder::of_file`, which accepts only links of this user and of root.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

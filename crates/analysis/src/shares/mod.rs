@@ -1,7 +1,7 @@
 //! The shares and minutes of one level: who is due what, who used what, and a change of them with the
 //! commands that make it.
 //!
-//! [`level`] is the table of the children of an account; each number is that of
+//! [`level()`] is the table of the children of an account; each number is that of
 //! [`fairtree::engine::Standing`].
 
 //! [`propose`] is the same before and after shares and minutes are given, with those who move and the

@@ -12,7 +12,7 @@
 //! | [`plan`] | the plan of a backfill cycle |
 //! | [`backfill`] | a cycle of the backfill scheduler |
 //! | [`site`] | usage, ranks and prices, by the engine |
-//! | [`line`] | jobs that wait, with their priorities |
+//! | [`mod@line`] | jobs that wait, with their priorities |
 //! | [`history`] | a recorded run: its jobs and events |
 //! | [`life`] | what a job waits for, and how long it runs |
 //! | [`free`] | a run of a cluster on its own |
