@@ -83,19 +83,6 @@ impl<'a> RankedSite<'a> {
         }
     }
 
-    /// True for a user, and for an account without anybody below it under a ranking in which accounts
-    /// have places (`least_used`).
-    pub(super) fn has_place(&self, index: AssocIndex) -> bool {
-        let ranked = self.config.ranking().columns().entitled;
-        let has_factor = self.fairshare[index.get()].fs_factor.is_some();
-        let is_leaf = || {
-            self.tree
-                .indices()
-                .all(|at| self.tree.parent(at) != Some(index))
-        };
-        self.is_user(index) || ranked && has_factor && is_leaf()
-    }
-
     /// True for a user association of this tree.
     pub(super) fn is_user(&self, index: AssocIndex) -> bool {
         self.tree

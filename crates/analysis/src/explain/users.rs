@@ -179,7 +179,7 @@ fn check(
             let position = user.get();
             return Err(ExplainError::NoSuchAssoc { position, len });
         }
-        if !ranked.has_place(user) {
+        if !ranked.is_user(user) {
             let name = names.assoc(user);
             return Err(ExplainError::NotAUser { name });
         }
