@@ -23,18 +23,7 @@ impl Fcfs {
     }
 
     fn pass(&mut self, now: i64, starts: &mut Vec<Waiting>) {
-        let mut free = self.occupied.free(now);
-        let fits = self.queue.iter().take_while(|job| {
-            let fits = job.processors <= free;
-            free -= if fits { job.processors } else { 0 };
-            fits
-        });
-        let heads = fits.count();
-        for job in self.queue.drain(..heads) {
-            self.occupied
-                .start(job.job, job.processors, now + job.limit_secs);
-            starts.push(job);
-        }
+        self.occupied.start_heads(&mut self.queue, now, starts);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The processors of running jobs, by the ends of their limits.
 
+use crate::job::Waiting;
+
 /// A running job.
 #[derive(Clone, Copy, Debug)]
 struct Run {
@@ -48,6 +50,28 @@ impl Occupied {
         };
         self.runs.insert(at, run);
         self.used += processors;
+    }
+
+    /// Starts jobs from the head of a queue while they fit, and adds them to `starts`. Returns the
+    /// processors that are then free.
+    pub fn start_heads(
+        &mut self,
+        queue: &mut Vec<Waiting>,
+        now: i64,
+        starts: &mut Vec<Waiting>,
+    ) -> u32 {
+        let mut free = self.free(now);
+        let fits = queue.iter().take_while(|job| {
+            let fits = job.processors <= free;
+            free -= if fits { job.processors } else { 0 };
+            fits
+        });
+        let heads = fits.count();
+        for job in queue.drain(..heads) {
+            self.start(job.job, job.processors, now + job.limit_secs);
+            starts.push(job);
+        }
+        free
     }
 
     /// A job has ended, whose limit ends at `end_by`; one that does not run changes nothing.
