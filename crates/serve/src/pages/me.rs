@@ -3,6 +3,7 @@
 use fairtree::engine::Claim;
 use fairtree_analysis::waiting::{Ahead, Reason, Way};
 use fairtree_model::cluster::JobPhase;
+use fairtree_model::input::slurm::job::JobRow;
 use fairtree_render::page::{cell, count, figure, hours, meter, moment, percent};
 use fairtree_render::prio;
 use maud::{Markup, html};
@@ -156,7 +157,7 @@ impl<'a> Waiting<'a> {
             id,
             name: picture.job_name(id),
             account: row.and_then(|row| row.account.as_deref()),
-            reason: row.and_then(|row| row.reason.as_deref()).map(Reason::of),
+            reason: row.and_then(reason),
             eligible_time: row.and_then(|row| known(row.eligible_time)),
             slurm_start_time: row.and_then(|row| known(row.start_time)),
             ways,
@@ -175,6 +176,12 @@ impl<'a> Waiting<'a> {
             None => format!("{} ({})", reason.text, reason.word),
         })
     }
+}
+
+/// The reason that slurmctld gives a job.
+fn reason(row: &JobRow) -> Option<Reason> {
+    let wait = row.wait.as_deref()?;
+    (&*wait.reason != "None").then(|| Reason::of(&wait.reason))
 }
 
 /// Used and allowed minutes of the associations on the way to an account, as far as sshare shows them.

@@ -126,7 +126,6 @@ impl Reader<'_> {
             qos: shared(self.qos_of(job)?),
             partitions: shared(partitions),
             state: state.into(),
-            reason: None,
             eligible_time: accrues.unwrap_or(0),
             priority: if job.held { 0 } else { priority.unwrap_or(1) },
             nice: match &job.nice {

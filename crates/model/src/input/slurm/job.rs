@@ -27,8 +27,6 @@ pub struct JobRow {
     pub partitions: Arc<[Name]>,
     /// `JobState`, in capitals, as `PENDING`.
     pub state: Name,
-    /// Reason for which it waits, in squeue's word; `None`: not given.
-    pub reason: Option<Name>,
     /// Time from which it may start, seconds since 1970; 0: not known.
     pub eligible_time: i64,
     /// Its priority; 0: held.
@@ -123,8 +121,8 @@ pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, 
     let moment = "a time as 2026-11-21T10:04:14";
     let wait = record.said("Reason").filter(|_| state == "PENDING");
     let wait = wait.map(|reason| {
-        // `ReqNodeNotAvail,_UnavailableNodes:n3`: the word comes first.
-        let reason = reason.split(',').next().unwrap_or(reason);
+        // `ReqNodeNotAvail, UnavailableNodes:n3`: the word comes first.
+        let reason = reason.split([',', ' ']).next().unwrap_or(reason);
         let dependency = record.said("Dependency");
         let begin = record
             .said("EligibleTime")
@@ -144,11 +142,6 @@ pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, 
         ),
         partitions: shared.list(record.said("Partition").unwrap_or("")),
         state: shared.name(state),
-        // Words may follow, as in `ReqNodeNotAvail, UnavailableNodes:n1`.
-        reason: record
-            .said("Reason")
-            .map(|reason| shared.name(reason.split([',', ' ']).next().unwrap_or(reason)))
-            .filter(|reason| &**reason != "None"),
         eligible_time: record
             .said("EligibleTime")
             .and_then(time::moment)

@@ -134,13 +134,12 @@ impl Pseudonyms {
     fn coordinators(
         &mut self,
         file: &str,
-        mut input: impl BufRead,
+        input: impl BufRead,
         out: &mut impl Write,
         left: &mut LeftOut,
     ) -> Result<(), InputError> {
         let failed = |error| InputError::new(file, error);
-        let mut text = String::new();
-        input.read_to_string(&mut text).map_err(failed)?;
+        let text = io::read_to_string(input).map_err(failed)?;
         let mut made = "Account|Coord Accounts\n".to_owned();
         for row in rights::coordinators(file, &text, left)? {
             let users: Vec<String> = row.users.iter().map(|user| self.user(user)).collect();
@@ -157,13 +156,12 @@ impl Pseudonyms {
     fn admin_levels(
         &mut self,
         file: &str,
-        mut input: impl BufRead,
+        input: impl BufRead,
         out: &mut impl Write,
         left: &mut LeftOut,
     ) -> Result<(), InputError> {
         let failed = |error| InputError::new(file, error);
-        let mut text = String::new();
-        input.read_to_string(&mut text).map_err(failed)?;
+        let text = io::read_to_string(input).map_err(failed)?;
         let mut made = "User|Admin\n".to_owned();
         for (user, level) in rights::admin_levels(file, &text, left)? {
             made.push_str(&format!("{}|{}\n", self.user(&user), level.name()));

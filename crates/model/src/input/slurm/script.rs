@@ -47,25 +47,35 @@ pub struct Accounting {
 
 impl Default for Accounting {
     fn default() -> Accounting {
-        let root = |user: Option<&str>| AssocAsked {
-            row: AssocRow {
-                account: "root".to_owned(),
-                user: user.map(str::to_owned),
-                partition: None,
-                parent: None,
-                shares: Shares::Raw(1),
-                priority: 0,
-                qos: Default::default(),
-                limits: None,
-            },
-            limits: Limits::default(),
-            default_qos: None,
-            is_default: true,
+        let root = |user: Option<&str>| {
+            let mut row = added("root".to_owned());
+            row.row.user = user.map(str::to_owned);
+            row.is_default = true;
+            row
         };
         Accounting {
             assocs: vec![root(None), root(Some("root"))],
             qos: vec![qos("normal")],
         }
+    }
+}
+
+/// An account as sacctmgr adds it: one share, no limits.
+fn added(account: String) -> AssocAsked {
+    AssocAsked {
+        row: AssocRow {
+            account,
+            user: None,
+            partition: None,
+            parent: None,
+            shares: Shares::Raw(1),
+            priority: 0,
+            qos: Default::default(),
+            limits: None,
+        },
+        limits: Limits::default(),
+        default_qos: None,
+        is_default: false,
     }
 }
 
@@ -259,21 +269,9 @@ impl Command<'_> {
                 if found.assocs.iter().any(same) {
                     continue;
                 }
-                found.assocs.push(AssocAsked {
-                    row: AssocRow {
-                        account: lower,
-                        user: None,
-                        partition: None,
-                        parent: Some(parent.clone()),
-                        shares: Shares::Raw(1),
-                        priority: 0,
-                        qos: Default::default(),
-                        limits: None,
-                    },
-                    limits: Limits::default(),
-                    default_qos: None,
-                    is_default: false,
-                });
+                let mut row = added(lower);
+                row.row.parent = Some(parent.clone());
+                found.assocs.push(row);
             }
         }
         let wanted = |row: &AssocAsked| {
@@ -326,21 +324,11 @@ impl Command<'_> {
                         Some(default) => default.eq_ignore_ascii_case(account),
                         None => first,
                     };
-                    found.assocs.push(AssocAsked {
-                        row: AssocRow {
-                            account: lower.clone(),
-                            user: Some((*name).to_owned()),
-                            partition: partition.clone(),
-                            parent: None,
-                            shares: Shares::Raw(1),
-                            priority: 0,
-                            qos: Default::default(),
-                            limits: None,
-                        },
-                        limits: Limits::default(),
-                        default_qos: None,
-                        is_default,
-                    });
+                    let mut row = added(lower.clone());
+                    row.row.user = Some((*name).to_owned());
+                    row.row.partition.clone_from(&partition);
+                    row.is_default = is_default;
+                    found.assocs.push(row);
                 }
             }
         }
