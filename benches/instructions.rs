@@ -20,9 +20,9 @@ use common::Order;
 use common::random::Random;
 use fairtree::compat::Compat;
 use fairtree::fairshare::{Ranking, compute};
-use fairtree::order::{Entitled, Forest, Job, Level, Line, Node, Placed};
+use fairtree::order::{Entitled, Forest, Job, JobLine, Level, Node, Placed};
 use fairtree::priority::{Priced, Pricer};
-use fairtree::usage::window::{Columns, RunId, Window, WindowLedger};
+use fairtree::usage::window::{Columns, LedgerRun, Window, WindowLedger};
 
 /// Allowed relative difference of a count from its record.
 const TOLERANCE: f64 = 0.10;
@@ -84,7 +84,7 @@ fn charge_window(times: usize) {
         let from = ledger.now();
         ledger.advance(&tree, from + 300).expect("a moment");
         for (job, user) in users.iter().enumerate() {
-            let run = RunId {
+            let run = LedgerRun {
                 job: job as u32,
                 run: 0,
             };
@@ -135,7 +135,7 @@ fn order(interleaves: bool, times: usize) {
     let mut jobs: Vec<Placed> = rows.collect();
     let forest = Arc::new(Forest::new(&nodes, Level::Depth(1)).expect("a forest"));
     for _ in 0..=times {
-        let ordered = Line::ordered(
+        let ordered = JobLine::ordered(
             &forest,
             used.clone(),
             interleaves,

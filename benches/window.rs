@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use common::{Order, random::Random};
 use criterion::{Criterion, Throughput};
 use fairtree::tree::{AssocIndex, AssocKind, Tree};
-use fairtree::usage::window::{Columns, History, LeafKey, Rate, RunId, Window, WindowLedger};
+use fairtree::usage::window::{
+    Columns, LeafKey, LedgerRun, Rate, UsageHistory, Window, WindowLedger,
+};
 
 const SIZES: [(&str, usize); 3] = [
     ("assocs_1k", 1_000),
@@ -71,7 +73,7 @@ fn charge(c: &mut Criterion) {
                     ledger.advance(&tree, from + 300).expect("a moment");
                     let start = Instant::now();
                     for (job, (user, rate)) in jobs.iter().enumerate() {
-                        let run = RunId {
+                        let run = LedgerRun {
                             job: job as u32,
                             run: 0,
                         };
@@ -151,7 +153,7 @@ fn file(c: &mut Criterion) {
         let place = |key: &LeafKey| key.user()[4..].parse().ok().map(AssocIndex::new);
         group.bench_function(format!("{name}/load"), |b| {
             b.iter_with_large_drop(|| {
-                let history = History::load(&bytes).expect("a history");
+                let history = UsageHistory::load(&bytes).expect("a history");
                 let mut ledger = self::ledger(&tree, common::NOW);
                 ledger.restore(&tree, history, place).expect("a ledger");
                 ledger

@@ -4,7 +4,7 @@
 #![no_main]
 
 use arbitrary::{Arbitrary, Unstructured};
-use fairtree::usage::window::{Column, Columns, History, LeafKey, RunId};
+use fairtree::usage::window::{Column, Columns, UsageHistory, LeafKey, LedgerRun};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
@@ -35,9 +35,9 @@ fn leaf(number: u8) -> LeafKey {
 }
 
 /// A history with these charges, and the charge of each leaf in units of 10^-9 TRES-seconds.
-fn made(input: &Input) -> History {
+fn made(input: &Input) -> UsageHistory {
     let columns = Columns::new(["cpu"]).expect("columns");
-    let mut history = History::new("hpc", 3600, columns.clone(), &[START], NOW).expect("new");
+    let mut history = UsageHistory::new("hpc", 3600, columns.clone(), &[START], NOW).expect("new");
     let mut naive = [0.0_f64; 6];
     for charge in input.charges.iter().take(16) {
         let billing = f64::from(charge.cpus) / if charge.whole { 1.0 } else { 3.0 };
@@ -46,7 +46,7 @@ fn made(input: &Input) -> History {
             .expect("a rate");
         let from = START + i64::from(charge.from % 1_000_000);
         let to = from + i64::from(charge.secs);
-        let run = charge.job.map(|job| RunId {
+        let run = charge.job.map(|job| LedgerRun {
             job: u32::from(job % 4),
             run: 1,
         });
@@ -75,10 +75,10 @@ fn made(input: &Input) -> History {
 }
 
 /// Asserts that a history is consistent after reading.
-fn goes_on(history: History, input: &Input) {
+fn goes_on(history: UsageHistory, input: &Input) {
     let bytes = history.save();
     assert_eq!(
-        History::load(&bytes).expect("what was written").save(),
+        UsageHistory::load(&bytes).expect("what was written").save(),
         bytes
     );
     let mut other = history.clone();
@@ -87,7 +87,7 @@ fn goes_on(history: History, input: &Input) {
             .resolution_secs()
             .saturating_mul(u32::from(input.coarsen)),
     );
-    assert!(History::load(&other.save()).is_ok());
+    assert!(UsageHistory::load(&other.save()).is_ok());
 }
 
 fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -107,7 +107,7 @@ fuzz_target!(|bytes: &[u8]| {
     for (at, byte) in input.changes.iter().take(8) {
         saved[12 + usize::from(*at) % (end - 12)] = *byte;
     }
-    if let Ok(changed) = History::load(&with_checksum(saved.clone())) {
+    if let Ok(changed) = UsageHistory::load(&with_checksum(saved.clone())) {
         // A history has only one written form.
         assert_eq!(changed.save(), with_checksum(saved));
         goes_on(changed, &input);
@@ -116,12 +116,12 @@ fuzz_target!(|bytes: &[u8]| {
         for version in [1, 2] {
             let begin = [&b"FTLEDGER"[..], &[version, 0, 0, 0], raw].concat();
             let bytes = with_checksum(begin);
-            if let Ok(history) = History::load(&bytes) {
+            if let Ok(history) = UsageHistory::load(&bytes) {
                 // Version 2 is read as the history that is written as version 1.
                 assert!(version == 2 || history.save() == bytes);
                 goes_on(history, &input);
             }
         }
-        let _ = History::load(raw);
+        let _ = UsageHistory::load(raw);
     }
 });

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use crate::config::{
-    Config, ConfigError, Host, PolicyFile, PriorityParameters, SlurmConfReader, ValueError,
+    Config, ConfigError, PolicyFile, PriorityParameters, Program, SlurmConfReader, ValueError,
 };
 
 use super::error::{Failure, Status};
@@ -245,6 +245,6 @@ fn finish(reader: &SlurmConfReader, policy: Option<&PolicyFile>) -> Result<Confi
         .map_err(|mut errors| errors.swap_remove(0))?;
     match policy {
         None => Ok(config),
-        Some(policy) => config.with_policy_for(Host::Engine, policy),
+        Some(policy) => config.with_policy_for(Program::Engine, policy),
     }
 }

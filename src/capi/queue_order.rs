@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::engine::queue::Standing;
+use crate::engine::queue::QueueStanding;
 
 use super::error::{Failure, Status};
 use super::guard;
@@ -31,8 +31,8 @@ pub struct StandingRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for StandingRow {}
 
-impl From<&Standing> for StandingRow {
-    fn from(found: &Standing) -> StandingRow {
+impl From<&QueueStanding> for StandingRow {
+    fn from(found: &QueueStanding) -> StandingRow {
         StandingRow {
             used: found.used as u64,
             used_high: (found.used >> 64) as u64,

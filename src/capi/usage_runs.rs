@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use crate::config::{Config, ResetPeriod, UsageModel};
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::window::RunId;
+use crate::usage::window::LedgerRun;
 use crate::usage::{Model, ModelSettings, Outcomes, Quantity, Use};
 
 use super::config::ConfigHandle;
@@ -236,7 +236,7 @@ fn run_use<'a>(
         })?,
     };
     let used = Use {
-        run: Some(RunId {
+        run: Some(LedgerRun {
             job: row.job,
             run: row.run,
         }),
@@ -269,11 +269,11 @@ pub unsafe extern "C" fn ft_usage_take_back(tree: *mut TreeHandle, job: u32, run
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         tres_of(handle.get())?;
-        handle.edit(|model| end_run(model, RunId { job, run }, false))
+        handle.edit(|model| end_run(model, LedgerRun { job, run }, false))
     })
 }
 
-fn end_run(model: &mut TreeModel, run: RunId, counts: bool) -> Result<(), Failure> {
+fn end_run(model: &mut TreeModel, run: LedgerRun, counts: bool) -> Result<(), Failure> {
     let known = |tree: &Tree, usage: &mut Box<dyn Model>| usage.end_run(tree, run, counts);
     match model.site.edit_usage(known) {
         true => Ok(()),
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn ft_usage_end_run(
         let out = Out::optional(counted, "counted")?;
         let counts = end_counts(config, end, exit_code)?;
         tres_of(handle.get())?;
-        handle.edit(|model| end_run(model, RunId { job, run }, counts))?;
+        handle.edit(|model| end_run(model, LedgerRun { job, run }, counts))?;
         if let Some(out) = out {
             // SAFETY: the caller passes a writable pointer.
             unsafe { out.write(i32::from(counts)) };

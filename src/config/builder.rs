@@ -1,7 +1,7 @@
 //! Building a [`Config`] setting by setting, with slurmctld's checks at the end.
 
 use super::{
-    Config, ConfigError, Host, PriorityFlags, PriorityParameters, ResetPeriod, ValueError,
+    Config, ConfigError, PriorityFlags, PriorityParameters, Program, ResetPeriod, ValueError,
 };
 use crate::compat::Compat;
 
@@ -127,11 +127,11 @@ impl ConfigBuilder {
     /// Those of [`Config::validate`], and a half-life of 0 where no reset period was given: usage
     /// would grow for ever (slurm.conf(5), "PriorityDecayHalfLife").
     pub fn build(self) -> Result<Config, ConfigError> {
-        self.build_for(Host::Engine)
+        self.build_for(Program::Engine)
     }
 
     /// The same for another host than the engine by itself.
-    pub(super) fn build_for(self, host: Host) -> Result<Config, ConfigError> {
+    pub(super) fn build_for(self, host: Program) -> Result<Config, ConfigError> {
         if self.config.priority_decay_half_life_secs == 0 && !self.reset_period_given {
             return Err(ValueError::new(
                 "0",

@@ -2,7 +2,7 @@
 
 use super::tres_weights::parse_tres_weights;
 use super::{
-    Config, ConfigBuilder, ConfigError, Host, PriorityFlags, PriorityParameters, ResetPeriod,
+    Config, ConfigBuilder, ConfigError, PriorityFlags, PriorityParameters, Program, ResetPeriod,
 };
 use crate::compat::Release;
 
@@ -95,7 +95,7 @@ impl Config {
             .priority_calc_period_secs(host.priority_calc_period)
             .fair_share_dampening_factor(host.fs_dampening_factor)
             .priority_parameters(parameters)
-            .build_for(Host::Plugin)
+            .build_for(Program::Plugin)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Config, Counts, Expect, MinutesFrom, Order, Scope, Tiers, UsageModel
 
 /// Programs that apply settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
+pub enum Program {
     /// The plugin in slurmctld.
     Plugin,
     /// The engine alone: the C library.
@@ -20,11 +20,11 @@ pub enum Host {
     Command,
 }
 
-impl Host {
+impl Program {
     const fn name(self) -> &'static str {
         match self {
-            Host::Plugin => "the plugin",
-            Host::Engine | Host::Command => "this program",
+            Program::Plugin => "the plugin",
+            Program::Engine | Program::Command => "this program",
         }
     }
 }
@@ -32,15 +32,15 @@ impl Host {
 /// A key of `PriorityParameters` with a value that some hosts do not carry out.
 struct Lack {
     key: &'static str,
-    by: &'static [Host],
+    by: &'static [Program],
     /// The values that they support.
     allowed: &'static str,
     /// True where the settings ask for what they do not.
     asked: fn(&Config) -> bool,
 }
 
-const BOTH: &[Host] = &[Host::Plugin, Host::Engine];
-const ALL: &[Host] = &[Host::Plugin, Host::Engine, Host::Command];
+const BOTH: &[Program] = &[Program::Plugin, Program::Engine];
+const ALL: &[Program] = &[Program::Plugin, Program::Engine, Program::Command];
 
 /// The keys.
 const LACKING: &[Lack] = &[
@@ -52,7 +52,7 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "ranking",
-        by: &[Host::Plugin],
+        by: &[Program::Plugin],
         // With such flags slurmctld and its sshare work factors out by themselves, by a formula.
         allowed: "the ranking that PriorityFlags choose, or any without compat=slurm, \
                   NO_FAIR_TREE and DEPTH_OBLIVIOUS",
@@ -64,13 +64,13 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "order",
-        by: &[Host::Engine],
+        by: &[Program::Engine],
         allowed: "weighted",
         asked: |config| config.order() != Order::Weighted,
     },
     Lack {
         key: "order",
-        by: &[Host::Plugin],
+        by: &[Program::Plugin],
         allowed: "weighted, or ranking=least_used:LEVEL or fair_tree beside it",
         asked: |config| config.order() != Order::Weighted && config.ranking().level().is_none(),
     },
@@ -82,25 +82,25 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "scope",
-        by: &[Host::Engine],
+        by: &[Program::Engine],
         allowed: "cluster",
         asked: |config| config.scope() != Scope::Cluster,
     },
     Lack {
         key: "scope",
-        by: &[Host::Plugin],
+        by: &[Program::Plugin],
         allowed: "cluster, or a window or total of usage= beside it",
         asked: |config| config.scope() != Scope::Cluster && decays(config),
     },
     Lack {
         key: "expect",
-        by: &[Host::Engine],
+        by: &[Program::Engine],
         allowed: "time_limit",
         asked: |config| config.expect() != Expect::TimeLimit,
     },
     Lack {
         key: "expect",
-        by: &[Host::Plugin],
+        by: &[Program::Plugin],
         allowed: "time_limit, or order=interleaved beside it",
         asked: |config| {
             config.expect() != Expect::TimeLimit && config.order() != Order::Interleaved
@@ -108,13 +108,13 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "tiers",
-        by: &[Host::Engine],
+        by: &[Program::Engine],
         allowed: "none",
         asked: |config| config.tiers() != Tiers::None,
     },
     Lack {
         key: "tiers",
-        by: &[Host::Plugin],
+        by: &[Program::Plugin],
         allowed: "none, or order=strict or order=interleaved beside it",
         asked: |config| config.tiers() != Tiers::None && config.order() == Order::Weighted,
     },
@@ -128,7 +128,7 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "policy",
-        by: &[Host::Engine],
+        by: &[Program::Engine],
         allowed: "no file",
         asked: |config| config.parameters.policy.is_some(),
     },
@@ -137,7 +137,7 @@ const LACKING: &[Lack] = &[
 /// A key of an account's table in the policy file that some hosts do not carry out.
 struct AccountLack {
     key: &'static str,
-    by: &'static [Host],
+    by: &'static [Program],
     /// The values that they support.
     allowed: &'static str,
     /// The accounts that ask for what they do not.
@@ -193,8 +193,8 @@ fn decays(config: &Config) -> bool {
 
 impl Config {
     /// The refusals of what a host does not carry out yet.
-    pub(super) fn not_carried_out(&self, host: Host) -> Vec<ConfigError> {
-        let (name, has) = (host.name(), |by: &[Host]| by.contains(&host));
+    pub(super) fn not_carried_out(&self, host: Program) -> Vec<ConfigError> {
+        let (name, has) = (host.name(), |by: &[Program]| by.contains(&host));
         let refused = |allowed: &str, written: &str, setting: String| {
             let allowed = format!("{allowed}: {name} does not carry out the others yet");
             ValueError::new(written, allowed).of(setting)
@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    fn matrix(host: Host) -> Vec<String> {
+    fn matrix(host: Program) -> Vec<String> {
         let cell = |row: &str, column: &str| {
             let Some(config) = beside([row, column]) else {
                 return '-';
@@ -359,14 +359,14 @@ mod tests {
 
     #[test]
     fn every_key_beside_every_other_key() {
-        for (host, expected) in [(Host::Plugin, PLUGIN), (Host::Engine, ENGINE)] {
+        for (host, expected) in [(Program::Plugin, PLUGIN), (Program::Engine, ENGINE)] {
             for ((found, expected), row) in matrix(host).iter().zip(expected).zip(VALUES) {
                 assert_eq!(found, expected, "{host:?}: {row}");
             }
         }
         // The command reads every policy; stock's lacks hold for it, too, and minutes that no ranking
         // looks at.
-        for ((row, command), plugin) in VALUES.iter().zip(matrix(Host::Command)).zip(PLUGIN) {
+        for ((row, command), plugin) in VALUES.iter().zip(matrix(Program::Command)).zip(PLUGIN) {
             let expected = match *row {
                 "compat=slurm" | "minutes=shares" | "accounts.a.minutes = 400" => plugin.to_owned(),
                 _ => plugin.replace('x', "."),
@@ -405,7 +405,7 @@ mod tests {
             ..Config::default()
         };
         let found: Vec<String> = config
-            .refusals(Host::Plugin)
+            .refusals(Program::Plugin)
             .iter()
             .map(ToString::to_string)
             .collect();

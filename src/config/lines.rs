@@ -22,7 +22,7 @@ struct Glyph {
 
 /// A line after joining, without comments and escapes.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct JoinedLine {
     glyphs: Vec<Glyph>,
     number: usize,
 }
@@ -56,7 +56,7 @@ pub enum Statement {
 pub struct Word {
     /// The characters.
     pub text: String,
-    /// Line and column of each character, and of the one after the last.
+    /// JoinedLine and column of each character, and of the one after the last.
     places: Vec<(usize, usize)>,
 }
 
@@ -74,7 +74,7 @@ impl Word {
     pub fn after_pairs(&self) -> Word {
         let places = self.places.iter().zip(self.text.chars());
         let glyphs = places.map(|(&(line, column), char)| Glyph { char, line, column });
-        let line = Line {
+        let line = JoinedLine {
             glyphs: glyphs.collect(),
             number: self.places[0].0,
         };
@@ -107,7 +107,7 @@ fn is_blank(char: char) -> bool {
 }
 
 /// Splits a file into lines, empty ones left out.
-pub fn lines(text: &str) -> impl Iterator<Item = Line> {
+pub fn lines(text: &str) -> impl Iterator<Item = JoinedLine> {
     let mut physical = text.split('\n').enumerate();
     std::iter::from_fn(move || {
         loop {
@@ -122,7 +122,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = Line> {
             }
             strip_escapes(&mut glyphs);
             if glyphs.iter().any(|glyph| !is_blank(glyph.char)) {
-                return Some(Line {
+                return Some(JoinedLine {
                     glyphs,
                     number: index + 1,
                 });
@@ -172,7 +172,7 @@ fn strip_escapes(glyphs: &mut Vec<Glyph>) {
     });
 }
 
-impl Line {
+impl JoinedLine {
     /// Number of the line in the file, from 1; of the first of several joined.
     pub fn number(&self) -> usize {
         self.number

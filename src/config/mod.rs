@@ -30,7 +30,7 @@ pub use builder::ConfigBuilder;
 pub use error::{ConfigError, Place, ValueError};
 pub use flags::PriorityFlags;
 pub use host::HostConfig;
-pub use lacking::Host;
+pub use lacking::Program;
 pub use parameters::{
     CountedEnd, Counts, EndState, Expect, KEYS, KeyInfo, MinutesFrom, Order, PriorityParameters,
     Scope, Tiers, UsageModel,
@@ -129,14 +129,18 @@ impl Config {
     /// # Errors
     /// A key that both give, and the errors of [`Config::validate`].
     pub fn with_policy(self, file: &PolicyFile) -> Result<Config, ConfigError> {
-        self.with_policy_for(Host::Command, file)
+        self.with_policy_for(Program::Command, file)
     }
 
     /// The same where another host carries the settings out.
     ///
     /// # Errors
     /// As [`Config::with_policy`].
-    pub fn with_policy_for(mut self, host: Host, file: &PolicyFile) -> Result<Config, ConfigError> {
+    pub fn with_policy_for(
+        mut self,
+        host: Program,
+        file: &PolicyFile,
+    ) -> Result<Config, ConfigError> {
         self.parameters.policy = None;
         let parameters = std::mem::take(&mut self.parameters).with(&file.parameters)?;
         self.take(parameters);
@@ -154,7 +158,7 @@ impl Config {
         self.parameters = PriorityParameters::default();
         self.take(file.parameters.clone());
         self.accounts.clone_from(&file.accounts);
-        self.validate_for(Host::Command)?;
+        self.validate_for(Program::Command)?;
         Ok(self)
     }
 
@@ -172,11 +176,11 @@ impl Config {
     /// # Errors
     /// The first of [`Config::refusals`].
     pub fn validate(&self) -> Result<(), ConfigError> {
-        self.validate_for(Host::Engine)
+        self.validate_for(Program::Engine)
     }
 
     /// The same where another host carries the settings out.
-    fn validate_for(&self, host: Host) -> Result<(), ConfigError> {
+    fn validate_for(&self, host: Program) -> Result<(), ConfigError> {
         self.refusals(host).into_iter().next().map_or(Ok(()), Err)
     }
 
@@ -189,14 +193,14 @@ impl Config {
     /// quotes the value as it was written.
     ///
     /// ```
-    /// use fairtree::config::{Config, Host, PriorityParameters};
+    /// use fairtree::config::{Config, Program, PriorityParameters};
     /// let parameters = PriorityParameters::parse("resolution=1-0", None).unwrap();
     /// let config = Config { parameters, ..Config::default() };
-    /// let refusals = config.refusals(Host::Plugin);
+    /// let refusals = config.refusals(Program::Plugin);
     /// assert_eq!(refusals[0].setting, "PriorityParameters resolution");
     /// assert_eq!(refusals[0].value, "1-0");
     /// ```
-    pub fn refusals(&self, host: Host) -> Vec<ConfigError> {
+    pub fn refusals(&self, host: Program) -> Vec<ConfigError> {
         let mut found = Vec::new();
         if self.fair_share_dampening_factor == 0 {
             let error = ValueError::new("0", "a whole number from 1 to 65535");

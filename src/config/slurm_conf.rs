@@ -6,7 +6,7 @@
 
 use super::error::{ConfigError, Place, ValueError};
 use super::lines::{self, Statement, Word};
-use super::{Config, ConfigBuilder, Host, PriorityFlags, PriorityParameters, ResetPeriod};
+use super::{Config, ConfigBuilder, PriorityFlags, PriorityParameters, Program, ResetPeriod};
 use super::{number, time, tres_weights};
 use crate::compat::Release;
 
@@ -179,14 +179,14 @@ impl SlurmConfReader {
     /// # Errors
     /// Bad values, and what slurmctld refuses of the whole: see [`ConfigBuilder::build`].
     pub fn finish(self) -> Result<Config, Vec<ConfigError>> {
-        self.finish_for(Host::Engine)
+        self.finish_for(Program::Engine)
     }
 
     /// The same where another host carries the settings out.
     ///
     /// # Errors
     /// As [`SlurmConfReader::finish`].
-    pub fn finish_for(mut self, host: Host) -> Result<Config, Vec<ConfigError>> {
+    pub fn finish_for(mut self, host: Program) -> Result<Config, Vec<ConfigError>> {
         let parameters = self.last(PARAMETERS).map(|(name, word)| {
             PriorityParameters::parse_at(&word.text, self.host)
                 .map_err(|(offset, error)| at(error, word.place(name, offset)))
@@ -294,14 +294,18 @@ impl Config {
     /// assert!(error.to_string().starts_with("slurm.conf:1:16: PriorityMaxAge: found \"7x\""));
     /// ```
     pub fn from_slurm_conf(text: &str, name: &str) -> Result<Config, ConfigError> {
-        Config::from_slurm_conf_for(Host::Engine, text, name)
+        Config::from_slurm_conf_for(Program::Engine, text, name)
     }
 
     /// The same where another host carries the settings out.
     ///
     /// # Errors
     /// As [`Config::from_slurm_conf`].
-    pub fn from_slurm_conf_for(host: Host, text: &str, name: &str) -> Result<Config, ConfigError> {
+    pub fn from_slurm_conf_for(
+        host: Program,
+        text: &str,
+        name: &str,
+    ) -> Result<Config, ConfigError> {
         let mut reader = SlurmConfReader::new();
         reader.read(text, name);
         reader

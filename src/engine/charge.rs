@@ -1,9 +1,9 @@
 //! Charging the jobs of a pass, one by one in their order.
 
-use super::high_water::RunKey;
+use super::charged_by_passes::RunKey;
 use crate::config::{Config, Counts};
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::window::RunId;
+use crate::usage::window::LedgerRun;
 use crate::usage::{Charge, Model, Period, Run, UsageError, Use, due};
 
 /// A job that used resources since the last pass.
@@ -53,7 +53,7 @@ pub(super) fn charge_one(
     let Some(mut due) = due(config.compat, &job.run, period, job.at_end) else {
         return Ok(None);
     };
-    let run = RunId {
+    let run = LedgerRun {
         job: job.job,
         run: job.run.start_time,
     };

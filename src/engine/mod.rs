@@ -24,7 +24,7 @@
 //! | users' effective usage | of usage up to now | of usage when their first job is priced |
 //! | first pass, or the clock stepped back | all steps | nothing at all |
 //!
-//! [`HighWater`] has the high-water mark of charged time of each run, so that nothing is charged
+//! [`ChargedByPasses`] has the time up to which each run is charged, so that nothing is charged
 //! twice when the clock steps back.
 //!
 //! [`queue`] selects the next job of a machine; [`on_demand`] does so with reservations.
@@ -40,9 +40,9 @@ mod assoc_result;
 #[cfg(any(feature = "capi", feature = "slurm", test))]
 mod bytes;
 mod charge;
+mod charged_by_passes;
 mod contenders;
 mod held;
-mod high_water;
 mod input;
 mod machine_error;
 pub mod on_demand;
@@ -60,9 +60,9 @@ use crate::usage::{Decay, Ledger};
 
 pub use assoc_result::AssocResult;
 pub use charge::{Accruing, Refused};
+pub use charged_by_passes::{ChargedByPasses, RunKey};
 pub use contenders::{ChargedTo, Contenders, longest_secs, units};
 pub use held::{Finished, Held};
-pub use high_water::{HighWater, RunKey};
 pub use input::Input;
 pub use machine_error::MachineError;
 pub use pass::{Engine, Host, Outcome, asks_for_queue};

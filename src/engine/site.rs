@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::charge::Accruing;
-use super::high_water::{HighWater, RunKey};
+use super::charged_by_passes::{ChargedByPasses, RunKey};
 use super::input::Input;
 use super::pass::{Engine, Host, Outcome, last_ran};
 use crate::compat::Compat;
@@ -55,7 +55,7 @@ use crate::usage::{Ledger, Model, ModelSettings, ResetSchedule, UsageChange, Usa
 pub struct Site {
     tree: Tree,
     engine: Engine,
-    charged_until: HighWater,
+    charged_until: ChargedByPasses,
     resets: ResetSchedule,
     zone: TimeZone,
 }
@@ -70,7 +70,7 @@ impl Site {
         assert_eq!(model.raw().len(), tree.len(), "one usage per association");
         Site {
             tree,
-            charged_until: HighWater::new(model.moment()),
+            charged_until: ChargedByPasses::new(model.moment()),
             engine: Engine::new(model),
             resets: ResetSchedule::new(ResetPeriod::None, Compat::Documented, last_reset),
             zone: TimeZone::UTC,
@@ -152,7 +152,7 @@ impl Site {
     pub fn set_model(&mut self, settings: &ModelSettings<'_>) -> Result<(), UsageError> {
         let next = self.model().continued(&self.tree, settings)?;
         if self.model().ledger().is_none() && next.ledger().is_some() {
-            self.charged_until = HighWater::new(next.moment());
+            self.charged_until = ChargedByPasses::new(next.moment());
         }
         *self.engine.model_mut() = next;
         Ok(())
@@ -229,7 +229,7 @@ impl Site {
 
 fn input<'a>(
     tree: &'a Tree,
-    charged_until: &HighWater,
+    charged_until: &ChargedByPasses,
     config: &'a Config,
     (clears, now): (bool, i64),
     accruing: &'a [Accruing],

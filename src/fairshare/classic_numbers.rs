@@ -31,19 +31,19 @@ pub(crate) struct Numbers<'a> {
 
 /// The numbers that the factor is computed from.
 #[derive(Clone, Copy)]
-struct Standing {
+struct AccountNumbers {
     shares: Extended,
     effective_usage: Extended,
 }
 
 #[derive(Clone, Copy)]
 struct Account {
-    standing: Standing,
+    standing: AccountNumbers,
     fs_factor: f64,
 }
 
 const NO_ACCOUNT: Account = Account {
-    standing: Standing {
+    standing: AccountNumbers {
         shares: Extended::ZERO,
         effective_usage: Extended::ZERO,
     },
@@ -116,12 +116,12 @@ impl<'a> Numbers<'a> {
 
     /// The numbers of one association; those of the accounts above it must be computed already.
     /// `own`: its normalised usage.
-    fn standing(&self, index: AssocIndex, own: Extended) -> Standing {
+    fn standing(&self, index: AssocIndex, own: Extended) -> AccountNumbers {
         let quirks = self.quirks;
         let norm_shares = self.norm_shares.get(index.get());
         let shares = norm_shares.and_then(|shares| Extended::from_f64(*shares));
         let Some(parent) = self.tree.fs_parent(index) else {
-            return Standing {
+            return AccountNumbers {
                 shares: shares.unwrap_or(Extended::ONE),
                 effective_usage: if quirks.root_uses_all {
                     Extended::ONE
@@ -149,7 +149,7 @@ impl<'a> Numbers<'a> {
         } else {
             self.below(index, own, above.effective_usage, part)
         };
-        Standing {
+        AccountNumbers {
             shares,
             effective_usage,
         }
@@ -181,7 +181,7 @@ impl<'a> Numbers<'a> {
 
     /// The factor from an association's own numbers; for `FairShare=parent`, from those of its
     /// account.
-    fn factor(&self, index: AssocIndex, standing: Standing) -> f64 {
+    fn factor(&self, index: AssocIndex, standing: AccountNumbers) -> f64 {
         match self.tree.fs_parent(index) {
             Some(parent) if self.tree.rows()[index.get()].shares == Shares::Parent => {
                 self.account(parent).fs_factor

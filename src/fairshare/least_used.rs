@@ -14,7 +14,7 @@
 use std::cmp::Ordering;
 use std::num::NonZeroU32;
 
-use super::places::{self, Contest, Role, Standing};
+use super::places::{self, Contest, NodeRatio, Role};
 use super::product::Product;
 use super::ranking_input::RankingInput;
 use super::rule::{Columns, Comparison, EffectiveUsage, Order, Rule, Whole};
@@ -130,10 +130,10 @@ impl Rule for LeastUsed {
             let competes = matches!(roles[at], Role::Leaf | Role::Inner);
             result.level_fs = (competes && AssocIndex::new(at) != root).then(|| {
                 match ratios.standings[at] {
-                    Standing::Unused => Extended::INFINITY,
-                    Standing::NothingDue(_) => Extended::ZERO,
+                    NodeRatio::Unused => Extended::INFINITY,
+                    NodeRatio::NothingDue(_) => Extended::ZERO,
                     // Due over used, both as parts of the whole.
-                    Standing::Ratio(ratio) => used / (ratio * whole),
+                    NodeRatio::Ratio(ratio) => used / (ratio * whole),
                 }
             });
         }
@@ -150,7 +150,7 @@ fn standings(
     usage: &Usage<'_>,
     entitlement: &Entitlement,
     entitled: &[Extended],
-) -> Vec<Standing> {
+) -> Vec<NodeRatio> {
     let standing = |index: AssocIndex| {
         let used = usage.raw(index);
         let row = &tree.rows()[index.get()];
@@ -158,10 +158,10 @@ fn standings(
         // The product over many levels may be rounded to 0.
         let is_due = !due.is_zero() || entitlement.exact(tree, index).0 > Product::new(0);
         match (row.kind, row.shares) {
-            (AssocKind::User, Shares::Parent) => Standing::Unused,
-            _ if !is_due => Standing::NothingDue(if used.is_zero() { UNUSED } else { USED }),
-            _ if used.is_zero() => Standing::Unused,
-            _ => Standing::Ratio(used / due),
+            (AssocKind::User, Shares::Parent) => NodeRatio::Unused,
+            _ if !is_due => NodeRatio::NothingDue(if used.is_zero() { UNUSED } else { USED }),
+            _ if used.is_zero() => NodeRatio::Unused,
+            _ => NodeRatio::Ratio(used / due),
         }
     };
     tree.indices().map(standing).collect()
@@ -173,7 +173,7 @@ struct Ratios<'a> {
     usage: Usage<'a>,
     entitlement: &'a Entitlement,
     entitled: Vec<Extended>,
-    standings: Vec<Standing>,
+    standings: Vec<NodeRatio>,
     margin: Extended,
 }
 

@@ -58,10 +58,10 @@ pub(super) fn count(roles: &[Role]) -> usize {
     roles.iter().filter(|role| **role == Role::Leaf).count()
 }
 
-/// Standing of a node, lower is better: a class, and within a class the ratio of use to
+/// NodeRatio of a node, lower is better: a class, and within a class the ratio of use to
 /// entitlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum NodeRatio {
     /// Without use.
     Unused,
     /// The rounded ratio.
@@ -70,12 +70,12 @@ pub(super) enum Standing {
     NothingDue(u8),
 }
 
-impl Standing {
+impl NodeRatio {
     const fn class(self) -> u16 {
         match self {
-            Standing::Unused => 0,
-            Standing::Ratio(_) => 1,
-            Standing::NothingDue(class) => 2 + class as u16,
+            NodeRatio::Unused => 0,
+            NodeRatio::Ratio(_) => 1,
+            NodeRatio::NothingDue(class) => 2 + class as u16,
         }
     }
 
@@ -83,11 +83,11 @@ impl Standing {
     /// decides close ones.
     pub(super) fn order(
         self,
-        other: Standing,
+        other: NodeRatio,
         margin: Extended,
         exact: impl FnOnce() -> Ordering,
     ) -> Ordering {
-        let (Standing::Ratio(a), Standing::Ratio(b)) = (self, other) else {
+        let (NodeRatio::Ratio(a), NodeRatio::Ratio(b)) = (self, other) else {
             return self.class().cmp(&other.class());
         };
         let odd = |ratio: Extended| ratio.is_zero() || ratio.is_infinite();

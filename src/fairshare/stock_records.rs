@@ -52,7 +52,7 @@ impl From<&AssocFairshare> for RecordState {
 
 /// Input for the effective usage of one association.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct UsageRecord {
     pub(crate) shares: Shares,
     pub(crate) norm_shares: f64,
     /// The account from which shares are taken: the root, or the record of that account.
@@ -61,7 +61,7 @@ pub(crate) struct Standing {
     pub(crate) level_shares: u32,
 }
 
-impl Standing {
+impl UsageRecord {
     /// Normalised usage.
     pub(crate) fn norm_usage(raw: Extended, root: Extended) -> Extended {
         at_most_one(quotient(raw, root))
@@ -215,7 +215,7 @@ impl<'a> Records<'a> {
     fn compute(&mut self, index: AssocIndex, raw: &[Extended]) {
         let root = self.tree.root().unwrap_or(index);
         // It is part of its own level, whose usage is summed next.
-        let norm_usage = Standing::norm_usage(raw[index.get()], raw[root.get()]);
+        let norm_usage = UsageRecord::norm_usage(raw[index.get()], raw[root.get()]);
         self.record_states[index.get()].norm_usage = Some(norm_usage);
         self.record_states[index.get()].effective_usage = Some(self.computed(index, raw).1);
     }
@@ -223,9 +223,9 @@ impl<'a> Records<'a> {
     /// Normalised and effective usage that an association would have if computed now.
     fn computed(&self, index: AssocIndex, raw: &[Extended]) -> (Extended, Extended) {
         let root = self.tree.root().unwrap_or(index);
-        let norm_usage = Standing::norm_usage(raw[index.get()], raw[root.get()]);
+        let norm_usage = UsageRecord::norm_usage(raw[index.get()], raw[root.get()]);
         let parent = self.tree.fs_parent(index);
-        let standing = Standing {
+        let standing = UsageRecord {
             shares: self.tree.rows()[index.get()].shares,
             norm_shares: self.record_states[index.get()].norm_shares,
             above: parent

@@ -13,7 +13,7 @@
 
 use std::cmp::Ordering;
 
-use super::places::{self, Contest, Role, Standing};
+use super::places::{self, Contest, NodeRatio, Role};
 use super::product::Product;
 use super::ranking_input::RankingInput;
 use super::rule::{Columns, Comparison, EffectiveUsage, Order, Rule, Whole};
@@ -97,9 +97,9 @@ impl Rule for WeightedWalk {
             let competes = matches!(roles[at], Role::Leaf | Role::Inner);
             result.level_fs =
                 (competes && AssocIndex::new(at) != root).then(|| match weights.standings[at] {
-                    Standing::Unused => Extended::INFINITY,
-                    Standing::NothingDue(_) => Extended::ZERO,
-                    Standing::Ratio(ratio) => Extended::ONE / ratio,
+                    NodeRatio::Unused => Extended::INFINITY,
+                    NodeRatio::NothingDue(_) => Extended::ZERO,
+                    NodeRatio::Ratio(ratio) => Extended::ONE / ratio,
                 });
         }
         results
@@ -122,16 +122,16 @@ fn level_usage(tree: &Tree, usage: &Usage<'_>, roles: &[Role]) -> Vec<Product> {
     sums
 }
 
-fn standings(tree: &Tree, usage: &Usage<'_>, results: &[AssocFairshare]) -> Vec<Standing> {
+fn standings(tree: &Tree, usage: &Usage<'_>, results: &[AssocFairshare]) -> Vec<NodeRatio> {
     let standing = |index: AssocIndex| {
         let row = &tree.rows()[index.get()];
         match (row.kind, row.shares) {
-            (AssocKind::User, Shares::Parent) => Standing::Unused,
-            (_, Shares::Raw(0)) => Standing::NothingDue(0),
-            _ if usage.raw(index).is_zero() => Standing::Unused,
+            (AssocKind::User, Shares::Parent) => NodeRatio::Unused,
+            (_, Shares::Raw(0)) => NodeRatio::NothingDue(0),
+            _ if usage.raw(index).is_zero() => NodeRatio::Unused,
             _ => {
                 let part = tree.part_of_level(index).unwrap_or(Extended::ONE);
-                Standing::Ratio(results[index.get()].effective_usage / part)
+                NodeRatio::Ratio(results[index.get()].effective_usage / part)
             }
         }
     };
@@ -142,7 +142,7 @@ fn standings(tree: &Tree, usage: &Usage<'_>, results: &[AssocFairshare]) -> Vec<
 struct Weights<'a> {
     tree: &'a Tree,
     usage: &'a Usage<'a>,
-    standings: Vec<Standing>,
+    standings: Vec<NodeRatio>,
     /// By position of the account.
     level_usage: Vec<Product>,
     margin: Extended,

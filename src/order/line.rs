@@ -21,35 +21,35 @@ use super::walk::Walk;
 /// or of a sibling node, a tie above them that those jobs had won may go to another node: the new
 /// job is placed before the older jobs nevertheless.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct JobLine {
     forest: Arc<Forest>,
     /// Use of each node.
     used: Arc<Vec<u128>>,
-    standing: Standing,
+    standing: LineState,
     /// Numbers that must not be given.
     fixed: BTreeSet<u32>,
 }
 
 #[derive(Clone, Debug)]
-enum Standing {
+enum LineState {
     Indexed(Box<Guests>),
     /// For trees in which a node with jobs competes with nodes below it.
     Walked(Walk),
 }
 
 /// An empty line without nodes: no job can enter.
-impl Default for Line {
-    fn default() -> Line {
-        Line {
+impl Default for JobLine {
+    fn default() -> JobLine {
+        JobLine {
             forest: Arc::new(Forest::new(&[], Level::Leaf).expect("no nodes have no cycle")),
             used: Arc::default(),
-            standing: Standing::Indexed(Box::default()),
+            standing: LineState::Indexed(Box::default()),
             fixed: BTreeSet::new(),
         }
     }
 }
 
-impl Line {
+impl JobLine {
     /// Puts jobs, in any order, each with its present number or 0, into their order and gives them
     /// numbers, changing as few numbers as possible. Also returns the number of each job, in the
     /// order of `jobs`.
@@ -72,7 +72,7 @@ impl Line {
         interleaves: bool,
         jobs: &[Placed],
         fixed: BTreeSet<u32>,
-    ) -> Result<(Line, Vec<u32>), OrderError> {
+    ) -> Result<(JobLine, Vec<u32>), OrderError> {
         assert_eq!(used.len(), forest.len(), "one use per node");
         let (rows, limit) = (jobs.len(), u32::MAX as usize);
         if rows > limit {
@@ -82,7 +82,7 @@ impl Line {
             .try_for_each(|placed| forest.check(&placed.job))?;
         let used = Arc::new(used);
         if jobs.iter().any(|placed| forest.is_mixed(placed.job.node)) {
-            return Line::walked(forest, used, interleaves, jobs, fixed);
+            return JobLine::walked(forest, used, interleaves, jobs, fixed);
         }
         let mut order = Vec::with_capacity(jobs.len());
         let mut slots: Vec<u32> = vec![0; jobs.len()];
@@ -118,23 +118,23 @@ impl Line {
             rows.sort_unstable_by_key(|row| jobs[*row as usize].job.id);
             slots = rows.iter().map(|row| slots[*row as usize]).collect();
         }
-        let line = Line {
+        let line = JobLine {
             forest: Arc::clone(forest),
             used,
-            standing: Standing::Indexed(Box::new(Guests::new(floors, slots))),
+            standing: LineState::Indexed(Box::new(Guests::new(floors, slots))),
             fixed,
         };
         Ok((line, numbers))
     }
 
-    /// As [`Line::ordered`], for trees in which a node with jobs competes with nodes below it.
+    /// As [`JobLine::ordered`], for trees in which a node with jobs competes with nodes below it.
     fn walked(
         forest: &Arc<Forest>,
         used: Arc<Vec<u128>>,
         interleaves: bool,
         jobs: &[Placed],
         fixed: BTreeSet<u32>,
-    ) -> Result<(Line, Vec<u32>), OrderError> {
+    ) -> Result<(JobLine, Vec<u32>), OrderError> {
         let row = |placed: &Placed| match (placed.job, interleaves) {
             (job, true) => job,
             (job, false) => Job { expected: 0, ..job },
@@ -147,10 +147,10 @@ impl Line {
             number,
         });
         let walk = Walk::new(Arc::clone(forest), Arc::clone(&used), placed.collect());
-        let line = Line {
+        let line = JobLine {
             forest: Arc::clone(forest),
             used,
-            standing: Standing::Walked(walk),
+            standing: LineState::Walked(walk),
             fixed,
         };
         Ok((line, numbers))
@@ -159,12 +159,12 @@ impl Line {
     /// The jobs, first to last.
     pub fn jobs(&self) -> Vec<Placed> {
         match &self.standing {
-            Standing::Indexed(guests) => guests.jobs(),
-            Standing::Walked(walk) => walk.jobs().to_vec(),
+            LineState::Indexed(guests) => guests.jobs(),
+            LineState::Walked(walk) => walk.jobs().to_vec(),
         }
     }
 
-    /// Returns true if a job is in the line. Takes the time of [`Line::submits`] for one job.
+    /// Returns true if a job is in the line. Takes the time of [`JobLine::submits`] for one job.
     pub fn contains(&self, id: u64) -> bool {
         !self.submits(std::iter::once(id)).is_empty()
     }
@@ -173,10 +173,10 @@ impl Line {
     /// each; O(n) for all if a node with jobs competes with nodes below it.
     pub fn submits(&self, ids: impl Iterator<Item = u64>) -> Vec<(u64, i64)> {
         match &self.standing {
-            Standing::Indexed(guests) => ids
+            LineState::Indexed(guests) => ids
                 .filter_map(|id| Some((id, guests.job(id)?.submit)))
                 .collect(),
-            Standing::Walked(walk) => {
+            LineState::Walked(walk) => {
                 let ids: HashSet<u64> = ids.collect();
                 let jobs = walk.jobs().iter().map(|placed| &placed.job);
                 let wanted = jobs.filter(|job| ids.contains(&job.id));
@@ -189,8 +189,8 @@ impl Line {
     /// level; O(n) if a node with jobs competes with nodes below it.
     pub fn remove(&mut self, id: u64) -> Option<Placed> {
         match &mut self.standing {
-            Standing::Indexed(guests) => guests.remove(&self.forest, id),
-            Standing::Walked(walk) => walk.remove(id),
+            LineState::Indexed(guests) => guests.remove(&self.forest, id),
+            LineState::Walked(walk) => walk.remove(id),
         }
     }
 
@@ -215,16 +215,16 @@ impl Line {
             let number = number.or_else(|| between(above, below, fixed));
             number.or(above).unwrap_or(MAX_NUMBER)
         };
-        if let Standing::Indexed(guests) = &self.standing {
+        if let LineState::Indexed(guests) = &self.standing {
             if self.forest.is_mixed(job.node) {
                 let (forest, used) = (Arc::clone(&self.forest), Arc::clone(&self.used));
                 let walk = Walk::new(forest, used, guests.jobs());
-                self.standing = Standing::Walked(walk);
+                self.standing = LineState::Walked(walk);
             }
         }
         Ok(match &mut self.standing {
-            Standing::Indexed(guests) => guests.insert(&self.forest, &self.used, job, number),
-            Standing::Walked(walk) => walk.insert(job, number),
+            LineState::Indexed(guests) => guests.insert(&self.forest, &self.used, job, number),
+            LineState::Walked(walk) => walk.insert(job, number),
         })
     }
 }
@@ -252,10 +252,10 @@ mod tests {
         interleaves: bool,
         jobs: &[Placed],
         fixed: &BTreeSet<u32>,
-    ) -> (Line, Vec<u32>) {
+    ) -> (JobLine, Vec<u32>) {
         let forest = Arc::new(Forest::new(nodes, level).unwrap());
         let used = nodes.iter().map(|node| node.used).collect();
-        Line::ordered(&forest, used, interleaves, jobs, fixed.clone()).unwrap()
+        JobLine::ordered(&forest, used, interleaves, jobs, fixed.clone()).unwrap()
     }
 
     fn jobs(nodes: usize) -> impl Strategy<Value = Vec<Job>> {

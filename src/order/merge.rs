@@ -235,7 +235,7 @@ struct Head {
 
 /// A sequence that competes below `parent`.
 #[derive(Clone, Copy)]
-struct Competitor {
+struct CompetingRun {
     depth: u32,
     parent: u32,
     /// `None`: jobs of the parent itself.
@@ -269,7 +269,7 @@ impl Merge<'_> {
     }
 
     /// Jobs of each node, in order of arrival.
-    fn first_come_by_node(&self) -> Vec<Competitor> {
+    fn first_come_by_node(&self) -> Vec<CompetingRun> {
         let mut found = Vec::new();
         let mut start = 0;
         for jobs in self.sequences.chunk_by(|a, b| a.node == b.node) {
@@ -280,7 +280,7 @@ impl Merge<'_> {
             found.push(if by_itself {
                 self.competitor(node, range)
             } else {
-                Competitor {
+                CompetingRun {
                     depth: self.depths[node as usize] + 1,
                     parent: node,
                     node: None,
@@ -301,13 +301,13 @@ impl Merge<'_> {
     }
 
     /// `node` with a sequence.
-    fn competitor(&self, node: u32, range: Range<usize>) -> Competitor {
+    fn competitor(&self, node: u32, range: Range<usize>) -> CompetingRun {
         let depth = self.depths[node as usize];
         let over_all = match self.level {
             Level::Leaf => true,
             Level::Depth(level) => depth <= level.max(1),
         };
-        Competitor {
+        CompetingRun {
             depth: if over_all { 0 } else { depth },
             parent: match self.nodes[node as usize].parent {
                 Some(parent) if !over_all => parent,
@@ -320,7 +320,7 @@ impl Merge<'_> {
     }
 
     /// Appends the merge of these sequences and returns its range.
-    fn merge(&mut self, siblings: &[Competitor]) -> Range<usize> {
+    fn merge(&mut self, siblings: &[CompetingRun]) -> Range<usize> {
         if let [one] = siblings {
             return one.start..one.end;
         }
@@ -382,7 +382,7 @@ impl Merge<'_> {
     }
 
     /// Competing nodes that have jobs of their own and nodes below them, with their cursors.
-    fn above_others(&self, siblings: &[Competitor]) -> HashMap<u32, u32> {
+    fn above_others(&self, siblings: &[CompetingRun]) -> HashMap<u32, u32> {
         let above = (0..).zip(siblings).filter_map(|(cursor, one)| {
             let node = one.node?;
             let mixed = self.inner[node as usize] && self.competes_over_all(node);

@@ -9,7 +9,7 @@
 //! | [`parting()`] | where two jobs of an order part, and by which keys |
 //! | [`renumber`], [`between`] | an order as 32-bit priorities, with few changes |
 //! | [`Forest`] | nodes that compete, without what they used |
-//! | [`Line`] | jobs in their order with their numbers, to which single ones come |
+//! | [`JobLine`] | jobs in their order with their numbers, to which single ones come |
 //!
 //! Nodes with a lower ratio come first. On [`Level`], nodes of the whole tree compete with each
 //! other; below it, the children of each node compete among themselves.
@@ -43,9 +43,9 @@ mod walk;
 
 pub use forest::Forest;
 pub use integers::{MAX_NUMBER, NewNumber, Number, between, renumber};
-pub use line::Line;
+pub use line::JobLine;
 pub use merge::{interleaved, positions, strict};
-pub use parting::{Parting, Rival, parting};
+pub use parting::{Parting, PartingSide, parting};
 pub(crate) use ratio::clearly;
 pub use ratio::{Entitled, Ratio};
 pub(crate) use rows::nodes;

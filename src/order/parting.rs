@@ -6,7 +6,7 @@ use super::rows::{Job, Level, Node, OrderError};
 
 /// One of two jobs, in the sequence where they part.
 #[derive(Clone, Copy, Debug)]
-pub struct Rival {
+pub struct PartingSide {
     /// Node that competes for the job; `None`: the job is charged to the parent itself, and comes
     /// before all jobs charged below it.
     pub node: Option<u32>,
@@ -25,7 +25,7 @@ pub struct Parting {
     /// Node whose children compete; `None`: competition over the whole tree.
     pub below: Option<u32>,
     /// The two jobs.
-    pub rivals: [Rival; 2],
+    pub rivals: [PartingSide; 2],
 }
 
 impl Parting {
@@ -102,7 +102,7 @@ pub fn parting(
             let Node { used, entitled, .. } = nodes[node as usize];
             Ratio::new(used.saturating_add(expected_before), entitled)
         });
-        Rival {
+        PartingSide {
             node,
             jobs_before,
             expected_before,

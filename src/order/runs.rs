@@ -9,7 +9,7 @@ use super::rows::{Job, Stamp};
 
 /// A sequence that must be merged.
 #[derive(Clone)]
-pub(super) struct Competitor {
+pub(super) struct MergeInput {
     pub(super) step: u32,
     pub(super) parent: Option<u32>,
     pub(super) child: Child,
@@ -63,7 +63,7 @@ impl Merger<'_> {
     pub(super) fn merge(
         &mut self,
         parent: Option<u32>,
-        siblings: impl Iterator<Item = Competitor>,
+        siblings: impl Iterator<Item = MergeInput>,
     ) -> Range<usize> {
         let mut runs = Vec::new();
         for one in siblings {
@@ -86,7 +86,7 @@ impl Merger<'_> {
     }
 
     /// Adds the keys of a child's jobs, and its runs.
-    fn add_runs(&mut self, one: &Competitor, runs: &mut Vec<Run>) {
+    fn add_runs(&mut self, one: &MergeInput, runs: &mut Vec<Run>) {
         let mut spent = match one.child {
             Child::Own => 0,
             Child::Node(node) => self.used[node as usize],

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::forest::{Child, Forest};
 use super::ratio::Ratio;
 use super::rows::{Job, Placed, Stamp};
-use super::runs::{Competitor, Merger, ratio};
+use super::runs::{MergeInput, Merger, ratio};
 
 /// Jobs of one tier, by slot: node by node, in order of arrival.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Tier {
 
     /// Merges the sequences of all nodes, step by step.
     fn merge_all(&mut self, forest: &Forest) {
-        let mut waiting: Vec<Competitor> = self.by_node(forest).collect();
+        let mut waiting: Vec<MergeInput> = self.by_node(forest).collect();
         while let Some(step) = waiting.iter().map(|one| one.step).max() {
             let (mut now, later): (Vec<_>, Vec<_>) =
                 waiting.into_iter().partition(|one| one.step == step);
@@ -113,7 +113,7 @@ impl Tier {
             }
             for one in later {
                 let range = merger.pass_on(one.range);
-                waiting.push(Competitor { range, ..one });
+                waiting.push(MergeInput { range, ..one });
             }
             let mut places = vec![0; count];
             for (slot, place) in merger.merged.iter().zip(0..) {
@@ -157,13 +157,13 @@ impl Tier {
     }
 
     /// The jobs of each node, as a sequence that must be merged.
-    fn by_node(&self, forest: &Forest) -> impl Iterator<Item = Competitor> {
+    fn by_node(&self, forest: &Forest) -> impl Iterator<Item = MergeInput> {
         let nodes = (0..).zip(self.starts.windows(2));
         let ranges = nodes.map(|(node, pair)| (node, pair[0] as usize..pair[1] as usize));
         let ranges = ranges.filter(|(_, range)| !range.is_empty());
         ranges.map(|(node, range)| {
             let (child, parent) = forest.chain(node).next().expect("a sequence of its own");
-            Competitor {
+            MergeInput {
                 step: forest.step(child, parent),
                 parent,
                 child,
@@ -270,10 +270,10 @@ fn sort_by_node(forest: &Forest, rows: &mut [u32], jobs: &[Placed]) -> Vec<u32> 
 }
 
 /// A node with its merged sequence.
-fn competitor(forest: &Forest, node: u32, range: Range<usize>) -> Competitor {
+fn competitor(forest: &Forest, node: u32, range: Range<usize>) -> MergeInput {
     let over_all = forest.is_over_all(node, false);
     let parent = forest.parents[node as usize].filter(|_| !over_all);
-    Competitor {
+    MergeInput {
         step: forest.step(Child::Node(node), parent),
         parent,
         child: Child::Node(node),

@@ -5,7 +5,7 @@ use crate::config::{Config, Expect, Order, Tiers};
 use crate::engine::{ChargedTo, Contenders, longest_secs, units};
 use crate::extended::Extended;
 use crate::fairshare::Entitlement;
-use crate::order::{Forest, Job, Level, Line, OrderError, Placed};
+use crate::order::{Forest, Job, JobLine, Level, OrderError, Placed};
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{self, NONE, ffi};
@@ -22,7 +22,7 @@ pub(in crate::slurm) struct StandingLine {
     is_formed: bool,
     /// True if a job arrived while there was no order, after the last snapshot.
     missed: bool,
-    line: Line,
+    line: JobLine,
     charged_to: ChargedTo,
     tree: Arc<Tree>,
     /// Times when jobs were first submitted, by job number: a requeue changes the submit time in
@@ -167,7 +167,7 @@ pub(in crate::slurm) fn form(
     }
     let forest = kept.forest(&used, config.ranking().level().unwrap_or(Level::Leaf))?;
     let interleaves = expects(config);
-    let (line, numbers) = Line::ordered(&forest, used, interleaves, &kept.jobs, fixed)?;
+    let (line, numbers) = JobLine::ordered(&forest, used, interleaves, &kept.jobs, fixed)?;
     by_row.clear();
     by_row.resize(snapshot.waiting().len(), 0);
     for (row, number) in kept.rows.iter().zip(&numbers) {

@@ -8,7 +8,7 @@ use super::cluster::{policy_file, refused as in_policy};
 use super::{Failure, open};
 use fairtree::compat::Compat;
 use fairtree::config::time::{Time, parse_time};
-use fairtree::config::{Config, Host, Include, PolicyFile, SlurmConfReader, UsageModel};
+use fairtree::config::{Config, Include, PolicyFile, Program, SlurmConfReader, UsageModel};
 use fairtree::tree::Shares;
 use fairtree_analysis::what_if::{JobChange, SiteChange};
 use fairtree_model::cluster::{Cluster, JobName};
@@ -260,7 +260,7 @@ fn config(
         }
     }
     let mut config = reader
-        .finish_for(Host::Command)
+        .finish_for(Program::Command)
         .map_err(|errors| usage(&errors[0]))?;
     config.compat = compat_of(plugin.as_deref(), cluster.release, config.compat);
     Ok(config)

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use command::{Ran, fairtree, folder};
-use fairtree::usage::window::{Columns, History, LeafKey, OWN_FILE};
+use fairtree::usage::window::{Columns, LeafKey, OWN_FILE, UsageHistory};
 use serde_json::Value;
 
 const OWN: &str = "priority_fairtree_history-own";
@@ -87,7 +87,7 @@ fn plugin(dir: &Path, covered: &[(i64, i64)]) {
     let last = covered.last().expect("a time").1;
     let columns = Columns::default();
     let as_of = DAY + last * HOUR;
-    let mut history = History::new("hpc", 3600, columns, &[], as_of).expect("a ledger");
+    let mut history = UsageHistory::new("hpc", 3600, columns, &[], as_of).expect("a ledger");
     for (from, to) in covered {
         let (from, to) = (DAY + from * HOUR, DAY + to * HOUR);
         history.cover(from, to).expect("covered");
@@ -477,9 +477,9 @@ impl Site {
         )
     }
 
-    fn history(&self, name: &str) -> History {
+    fn history(&self, name: &str) -> UsageHistory {
         let bytes = fs::read(self.dir.join(name)).expect("a file");
-        History::load(&bytes).expect("a ledger")
+        UsageHistory::load(&bytes).expect("a ledger")
     }
 
     /// Billing TRES times seconds of a user.

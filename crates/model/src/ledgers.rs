@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use fairtree::usage::window::{
-    History, MAX_OWN_BYTES, MAX_SOURCE_BYTES, OWN_FILE, QOS_FILE, ReadError, label_of_file,
+    MAX_OWN_BYTES, MAX_SOURCE_BYTES, OWN_FILE, QOS_FILE, ReadError, UsageHistory, label_of_file,
     source_file,
 };
 use nix::fcntl::OFlag;
@@ -154,7 +154,7 @@ pub struct StoredLedger {
     /// Its length.
     pub bytes: u64,
     /// Its contents, or why they are not known.
-    pub history: Result<History, ReadError>,
+    pub history: Result<UsageHistory, ReadError>,
 }
 
 /// Suffix that the plugin adds to the name of its file of the pass before.
@@ -210,7 +210,7 @@ fn read(path: &Path, file: LedgerFile) -> StoredLedger {
         bytes: opened.as_ref().map_or(0, |(_, len)| *len),
         history: opened
             .map_err(ReadError::System)
-            .and_then(|(open, len)| History::read(open, len, most)),
+            .and_then(|(open, len)| UsageHistory::read(open, len, most)),
     }
 }
 
@@ -221,7 +221,7 @@ fn read(path: &Path, file: LedgerFile) -> StoredLedger {
 /// # Errors
 /// Those of the file system; a cluster that no file can be named for; a history that is longer than
 /// slurmctld reads.
-pub fn write(folder: &Path, file: &LedgerFile, history: &History) -> io::Result<()> {
+pub fn write(folder: &Path, file: &LedgerFile, history: &UsageHistory) -> io::Result<()> {
     let name = file.name().ok_or_else(|| {
         let why = "the name of the cluster is empty, or too long for that of a file";
         io::Error::new(io::ErrorKind::InvalidInput, why)
@@ -277,7 +277,8 @@ mod tests {
     #[test]
     fn a_folder_has_what_was_written() {
         let folder = tempfile::tempdir().expect("a folder");
-        let history = History::new("hpc", 60, Columns::default(), &[], 1000).expect("a history");
+        let history =
+            UsageHistory::new("hpc", 60, Columns::default(), &[], 1000).expect("a history");
         let other = LedgerFile::Cluster("gpu".into());
         // A link is replaced, and the file that it leads to stays.
         let outside = tempfile::NamedTempFile::new().expect("a file");

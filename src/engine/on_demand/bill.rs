@@ -35,7 +35,7 @@ pub(super) enum Billed {
 
 /// A run or a reservation that is billed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct BillLine {
     pub account: AccountId,
     pub machine: u32,
     pub billed: Billed,
@@ -43,7 +43,7 @@ pub(super) struct Line {
     pub price: u64,
 }
 
-impl Line {
+impl BillLine {
     /// Its cost: below 2^128.
     pub fn amount(&self) -> u128 {
         let (Billed::Executed(units) | Billed::Reserved(units)) = self.billed;
@@ -54,12 +54,12 @@ impl Line {
 /// Lines by when they ended; the number separates those that ended at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
-    lines: BTreeMap<(Micros, u64), Line>,
+    lines: BTreeMap<(Micros, u64), BillLine>,
     count: u64,
 }
 
 impl Ledger {
-    pub fn add(&mut self, end: Micros, line: Line) {
+    pub fn add(&mut self, end: Micros, line: BillLine) {
         self.lines.insert((end, self.count), line);
         self.count += 1;
     }
@@ -74,7 +74,7 @@ impl Ledger {
 #[cfg(any(feature = "capi", feature = "slurm", test))]
 impl Ledger {
     /// When each ended, and the line.
-    pub fn lines(&self) -> impl Iterator<Item = (Micros, Line)> + '_ {
+    pub fn lines(&self) -> impl Iterator<Item = (Micros, BillLine)> + '_ {
         self.lines.iter().map(|(&(end, _), line)| (end, *line))
     }
 }

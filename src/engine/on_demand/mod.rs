@@ -60,7 +60,7 @@ use crate::usage::{EndState, Outcomes};
 
 pub use ask::{MachineState, Reserved};
 pub use bill::{Bill, Prices};
-use bill::{Billed, Ledger, Line};
+use bill::{BillLine, Billed, Ledger};
 pub use error::OnDemandError;
 pub use estimate::Estimate;
 use machine::Machine;
@@ -486,7 +486,7 @@ impl OnDemand {
             }
         })?;
         let job = self.job(id)?;
-        let line = Line {
+        let line = BillLine {
             account: job.account,
             machine: job.machine,
             billed: Billed::Executed(executed.unsigned_abs()),

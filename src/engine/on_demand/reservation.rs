@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::bill::{Billed, Line, seconds};
+use super::bill::{BillLine, Billed, seconds};
 use super::error::OnDemandError;
 use super::{AccountId, Job, OnDemand};
 use crate::engine::queue::{Micros, SECOND};
@@ -205,7 +205,7 @@ impl OnDemand {
             let ended = self.reservations[&reservation];
             self.drop_reservation(reservation, &ended);
             let prices = self.machines[ended.machine as usize].prices;
-            let line = Line {
+            let line = BillLine {
                 account: ended.owner,
                 machine: ended.machine,
                 billed: Billed::Reserved(seconds(end - ended.start)),

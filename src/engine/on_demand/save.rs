@@ -6,7 +6,7 @@
 //! neither the last two, nor a default or a removal of a machine, nor prices of runs and
 //! reservations: they have those of their machine.
 
-use super::bill::{Billed, Line};
+use super::bill::{BillLine, Billed};
 use super::error::OnDemandError;
 use super::reservation::Reservation;
 use super::{Job, Limit, OnDemand, Prices};
@@ -186,7 +186,7 @@ fn read(reader: &mut Reader<'_>) -> Result<OnDemand, Fault> {
             (false, Billed::Executed(_)) => prices.execution_microsecond,
             (false, Billed::Reserved(_)) => prices.reserved_second,
         };
-        let line = Line {
+        let line = BillLine {
             account,
             machine,
             billed,

@@ -1,7 +1,7 @@
 //! Content of a queue: its jobs, its machines, and all standings at once.
 
 use super::competitors::NONE;
-use super::{Micros, Queue, Standing};
+use super::{Micros, Queue, QueueStanding};
 use crate::engine::Held;
 use crate::tree::AssocId;
 
@@ -85,7 +85,7 @@ impl Queue {
 
     /// The standings of all associations that compete at the moment `now`, in the order of the
     /// tree's rows; each as [`Queue::standing`] has it.
-    pub fn standings(&mut self, now: Micros) -> Vec<(AssocId, Standing)> {
+    pub fn standings(&mut self, now: Micros) -> Vec<(AssocId, QueueStanding)> {
         self.advance(now);
         let nodes = &self.competitors.nodes;
         let mut ahead = vec![0_u128; nodes.len()];

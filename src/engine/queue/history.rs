@@ -32,7 +32,7 @@ type Runs = BTreeMap<(Micros, u64), Run>;
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub(super) struct History {
+pub(super) struct RunHistory {
     rules: Vec<Counted>,
     edges: Vec<Micros>,
     /// Runs that some window may still reach; shared with copies that look into the future.
@@ -46,10 +46,10 @@ pub(super) struct History {
     sums: Vec<BTreeMap<u32, u128>>,
 }
 
-impl History {
-    pub fn new(rules: Vec<Counted>, now: Micros) -> History {
+impl RunHistory {
+    pub fn new(rules: Vec<Counted>, now: Micros) -> RunHistory {
         let count = rules.len();
-        History {
+        RunHistory {
             edges: rules.iter().map(|rule| rule.edge(now)).collect(),
             rules,
             runs: Arc::default(),

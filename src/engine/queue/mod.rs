@@ -64,7 +64,7 @@ use competitors::{Competitors, check_minutes};
 use contest::{Contest, InLine};
 pub use error::QueueError;
 pub use estimate::{Estimate, Lasts};
-use history::{History, Run};
+use history::{Run, RunHistory};
 use job::Job;
 pub use job::{NewJob, Proxy};
 use machine::Machine;
@@ -78,7 +78,7 @@ pub struct Queue {
     settings: Settings,
     competitors: Competitors,
     contest: Contest,
-    history: History,
+    history: RunHistory,
     machines: Vec<Machine>,
     names: BTreeMap<String, u32>,
     jobs: Vec<Option<Job>>,
@@ -95,7 +95,7 @@ pub struct Queue {
 
 /// What a leaf or an account stands at.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
+pub struct QueueStanding {
     /// Used by it and all below, as far as it counts now: units times microseconds. Jobs that run
     /// count up to now.
     pub used: u128,
@@ -124,7 +124,7 @@ impl Queue {
         Ok(Queue {
             tree: tree.clone(),
             contest: Contest::new(&competitors.nodes),
-            history: History::new(competitors.rules.clone(), now),
+            history: RunHistory::new(competitors.rules.clone(), now),
             competitors,
             settings,
             machines: Vec::new(),
@@ -481,7 +481,7 @@ impl Queue {
 
     /// What an association stands at now; for one with `FairShare=parent` the account that shares
     /// for it. `None`: no node does, or it is not in the tree.
-    pub fn standing(&mut self, assoc: AssocId, now: Micros) -> Option<Standing> {
+    pub fn standing(&mut self, assoc: AssocId, now: Micros) -> Option<QueueStanding> {
         let node = self.competitors.of(self.tree.index_of(assoc)?)?;
         self.advance(now);
         let running = self.running.keys().map(|at| self.job(*at));
@@ -504,10 +504,10 @@ impl Queue {
     }
 
     /// The standing of a node of whose counted use `ahead` is yet to come.
-    fn stands(&self, node: u32, ahead: u128) -> Standing {
+    fn stands(&self, node: u32, ahead: u128) -> QueueStanding {
         let counted = self.contest.used(node);
         let entitled = self.competitors.nodes[node as usize].entitled;
-        Standing {
+        QueueStanding {
             used: counted - ahead,
             entitled,
             ratio: Ratio::new(counted, entitled),

@@ -8,7 +8,7 @@
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::fairshare::RecordState;
-use crate::fairshare::stock_records::{Standing, stock_factor};
+use crate::fairshare::stock_records::{UsageRecord, stock_factor};
 use crate::slurm::runtime::host::{self, ffi, number};
 use crate::slurm::state::settings::{RELEASE, Settings};
 use crate::tree::Shares;
@@ -27,7 +27,7 @@ pub(in crate::slurm) unsafe fn compute(settings: &Settings, assoc: *mut c_void) 
     if !usage.has_parent {
         return;
     }
-    let norm = Standing::norm_usage(number(usage.usage_raw), number(usage.root_usage_raw));
+    let norm = UsageRecord::norm_usage(number(usage.usage_raw), number(usage.root_usage_raw));
     // It is part of its own level, whose usage is summed next.
     // SAFETY: the caller's promise.
     unsafe { ffi::shim_assoc_write_usage(assoc, usage.usage_efctv, host::shim_extended(norm)) }
@@ -44,7 +44,7 @@ pub(in crate::slurm) unsafe fn compute(settings: &Settings, assoc: *mut c_void) 
     unsafe { ffi::shim_assoc_write_usage(assoc, effective, norm) }
 }
 
-fn standing(usage: &ffi::shim_assoc_usage) -> Standing {
+fn standing(usage: &ffi::shim_assoc_usage) -> UsageRecord {
     let above = RecordState {
         norm_shares: usage.parent_shares_norm,
         norm_usage: None,
@@ -52,7 +52,7 @@ fn standing(usage: &ffi::shim_assoc_usage) -> Standing {
             .has_parent_usage_efctv
             .then(|| number(usage.parent_usage_efctv)),
     };
-    Standing {
+    UsageRecord {
         shares: if usage.shares_from_parent {
             Shares::Parent
         } else {

@@ -9,7 +9,7 @@ use super::written::{Held, Written};
 use crate::engine::RunKey;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::Plan;
-use crate::usage::window::{History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError};
+use crate::usage::window::{LeafKey, OWN_FILE, QOS_FILE, UsageHistory, Window, WindowError};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -145,9 +145,9 @@ impl BothLedgers {
         let qos_tree = qos_tree(site.qos);
         let of_host = (site.cluster, site.tres);
         let usual = site.plan.resolution_secs.unwrap_or(USUAL_RESOLUTION_SECS);
-        let resolution = |history: &Option<History>| {
+        let resolution = |history: &Option<UsageHistory>| {
             let history = history.as_ref();
-            history.map_or(usual, History::resolution_secs)
+            history.map_or(usual, UsageHistory::resolution_secs)
         };
         let as_of = found
             .assocs

@@ -6,7 +6,7 @@ use super::written::Held;
 use crate::engine::RunKey;
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
-use crate::usage::window::{History, LeafKey, WindowError};
+use crate::usage::window::{LeafKey, UsageHistory, WindowError};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -41,8 +41,8 @@ pub(in crate::slurm) struct SeenSite<'a> {
 /// Content of the ledgers' files.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct Found {
-    pub(in crate::slurm) assocs: Option<History>,
-    pub(in crate::slurm) qos: Option<History>,
+    pub(in crate::slurm) assocs: Option<UsageHistory>,
+    pub(in crate::slurm) qos: Option<UsageHistory>,
     /// True if no other plugin has made passes since.
     pub(in crate::slurm) continues: bool,
 }

@@ -9,7 +9,7 @@ use super::written::Held;
 use crate::config::{Config, PriorityParameters, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
-use crate::usage::window::{History, LeafKey, OWN_FILE, QOS_FILE};
+use crate::usage::window::{LeafKey, OWN_FILE, QOS_FILE, UsageHistory};
 use crate::usage::{EndState, Plan};
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashMap};
@@ -280,7 +280,7 @@ impl FakeHost {
         let found = || {
             let load = |wanted: &str| {
                 let file = files.iter().find(|(name, _)| *name == wanted)?;
-                Some(History::load(&file.1).unwrap())
+                Some(UsageHistory::load(&file.1).unwrap())
             };
             Found {
                 assocs: load(OWN_FILE),

@@ -3,7 +3,7 @@
 use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::window::{Rate, RunId, WindowError, WindowLedger};
+use crate::usage::window::{LedgerRun, Rate, WindowError, WindowLedger};
 
 /// Parts of one run that were charged to different leaves are separate runs in the ledger: the
 /// number of the part is in the bits above the start time.
@@ -21,20 +21,20 @@ pub(super) enum Lane {
     Second,
 }
 
-fn part(run: RunKey, lane: Lane, part: i64) -> RunId {
+fn part(run: RunKey, lane: Lane, part: i64) -> LedgerRun {
     let (job, start) = run;
     let lane = match lane {
         Lane::First => 0,
         Lane::Second => MOST_PARTS,
     };
-    RunId {
+    LedgerRun {
         job,
         run: start | (lane + part) << PART,
     }
 }
 
 /// The run that a part belongs to.
-pub(super) fn run_of(id: RunId) -> RunKey {
+pub(super) fn run_of(id: LedgerRun) -> RunKey {
     (id.job, id.run & ((1 << PART) - 1))
 }
 
@@ -105,7 +105,7 @@ pub(super) fn charge(
 }
 
 /// All charges of a run, lane by lane and part by part.
-pub(super) fn parts(ledger: &WindowLedger, run: RunKey) -> Vec<RunId> {
+pub(super) fn parts(ledger: &WindowLedger, run: RunKey) -> Vec<LedgerRun> {
     let mut parts = Vec::new();
     for lane in [Lane::First, Lane::Second] {
         let ids = (0..MOST_PARTS).map(|at| part(run, lane, at));

@@ -7,7 +7,7 @@ use super::tree_ledger::Numbers;
 use super::written::Held;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::window::{Changed, History, LeafKey, OWN_FILE, QOS_FILE, WindowError};
+use crate::usage::window::{Changed, LeafKey, OWN_FILE, QOS_FILE, UsageHistory, WindowError};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -163,7 +163,7 @@ impl RunLedgers {
     /// history is ignored.
     pub(in crate::slurm) fn set_others(
         &mut self,
-        changed: Vec<(String, History)>,
+        changed: Vec<(String, UsageHistory)>,
         gone: &[String],
         mut problem: impl FnMut(&str, WindowError),
     ) {

@@ -3,7 +3,7 @@
 use super::fake_host::{FakeHost, JobRecord, START, WINDOW, config, name, tree_of};
 use crate::tree::AssocIndex;
 use crate::usage::EndState;
-use crate::usage::window::{Columns, History};
+use crate::usage::window::{Columns, UsageHistory};
 use proptest::prelude::*;
 
 #[test]
@@ -278,7 +278,7 @@ fn other_sources_count_and_go() {
     host.pass_time(10);
     host.pass();
     let columns = Columns::new(["cpu"]).unwrap();
-    let mut history = History::new("two", 1, columns.clone(), &[], host.now).unwrap();
+    let mut history = UsageHistory::new("two", 1, columns.clone(), &[], host.now).unwrap();
     let rate = columns.rate(2.0, 1.0, &[(0, 2)]).unwrap();
     history
         .charge(&name(6), None, host.now - 10, host.now, &rate)
@@ -290,10 +290,10 @@ fn other_sources_count_and_go() {
     host.pass();
     assert_eq!(host.records, [20.0, 0.0, 20.0, 0.0, 0.0, 20.0]);
     // It is in no source's own file.
-    let own = History::load(&host.files[0].1).unwrap();
+    let own = UsageHistory::load(&host.files[0].1).unwrap();
     assert_eq!(own.leaves().count(), 0);
     // Times that are covered by our own file are refused.
-    let mut twice = History::new("hpc", 1, columns, &[], host.now).unwrap();
+    let mut twice = UsageHistory::new("hpc", 1, columns, &[], host.now).unwrap();
     twice.cover(START, START + 10).unwrap();
     host.ledgers
         .set_others(vec![("fill".to_owned(), twice)], &[], &mut told);

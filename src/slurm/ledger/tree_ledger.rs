@@ -9,7 +9,7 @@ use crate::extended::Extended;
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
 use crate::usage::window::{
-    Changed, Column, Columns, History, LeafKey, Rate, Used, WindowError, WindowLedger,
+    Changed, Column, Columns, LeafKey, Rate, UsageHistory, Used, WindowError, WindowLedger,
 };
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ impl TreeLedger {
     /// Continues from the end of a history. `place`: returns the position of a name.
     pub(super) fn restore(
         &mut self,
-        history: History,
+        history: UsageHistory,
         place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
     ) -> Result<(), WindowError> {
         self.touched = Changed::All;

@@ -2,7 +2,7 @@
 //! held.
 
 use super::by_ledger::{self, ByLedger};
-use super::computed::{Complaints, EngineTables, Rows};
+use super::computed::{Complaints, EngineTables, PassRows};
 use super::error::ComputeError;
 use super::moment::Moment;
 use super::pending::Pending;
@@ -222,7 +222,7 @@ impl<'a> SnapshotRows<'a> {
     }
 }
 
-impl Rows for SnapshotRows<'_> {
+impl PassRows for SnapshotRows<'_> {
     type Charge = ffi::shim_charge;
     type Factors = ffi::shim_assoc_factors;
 

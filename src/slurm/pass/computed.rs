@@ -1,6 +1,6 @@
 //! Results that a pass will write, and how the engine computes them from rows of the host.
 //!
-//! This module does not depend on the layout of slurmctld's rows: [`Rows`] hides it, and in the
+//! This module does not depend on the layout of slurmctld's rows: [`PassRows`] hides it, and in the
 //! tests a simulated host of plain rows replaces slurmctld.
 
 use crate::config::Config;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::moment::Moment;
 
 /// The rows of a snapshot, as a pass reads them, and the rows that it writes.
-pub(in crate::slurm) trait Rows {
+pub(in crate::slurm) trait PassRows {
     /// A row for a charge.
     type Charge;
     /// A row for the new content of an association's record.
@@ -160,7 +160,7 @@ impl<C, F> Computed<C, F> {
     /// must be renewed; `None`: this pass does not charge it.
     pub(in crate::slurm) fn take_jobs(
         &mut self,
-        rows: &impl Rows<Charge = C, Factors = F>,
+        rows: &impl PassRows<Charge = C, Factors = F>,
         config: &Config,
         accruing: impl Fn(usize) -> Option<(Accruing, Option<f64>)>,
     ) {
@@ -190,7 +190,7 @@ impl<C, F> Computed<C, F> {
     /// The pass itself: computes charges and factors from usage, jobs and associations.
     pub(in crate::slurm) fn compute(
         &mut self,
-        rows: &impl Rows<Charge = C, Factors = F>,
+        rows: &impl PassRows<Charge = C, Factors = F>,
         tables: EngineTables<'_>,
         moment: &Moment,
     ) -> Complaints {
@@ -214,7 +214,7 @@ impl<C, F> Computed<C, F> {
     /// already, and the state with which the next pass starts does not change.
     pub(in crate::slurm) fn rank_again(
         &mut self,
-        rows: &impl Rows<Charge = C, Factors = F>,
+        rows: &impl PassRows<Charge = C, Factors = F>,
         tables: EngineTables<'_>,
         moment: &Moment,
     ) -> Complaints {
@@ -248,7 +248,7 @@ impl<C, F> Computed<C, F> {
     /// because it is a rounding error of a removal.
     fn observe(
         &mut self,
-        rows: &impl Rows<Charge = C, Factors = F>,
+        rows: &impl PassRows<Charge = C, Factors = F>,
         tables: &EngineTables<'_>,
         as_of: Option<i64>,
     ) -> Complaints {
@@ -300,7 +300,7 @@ impl<'a> EngineTables<'a> {
 }
 
 /// Converts results of the engine to rows that must be written.
-struct Publisher<'a, R: Rows> {
+struct Publisher<'a, R: PassRows> {
     rows: &'a R,
     accruing: &'a [Accruing],
     accruing_rows: &'a [u32],
@@ -310,14 +310,14 @@ struct Publisher<'a, R: Rows> {
     complaints: Complaints,
 }
 
-impl<R: Rows> Publisher<'_, R> {
+impl<R: PassRows> Publisher<'_, R> {
     fn finish(self) -> Complaints {
         R::link(self.factors, self.charges);
         self.complaints
     }
 }
 
-impl<R: Rows> Host for Publisher<'_, R> {
+impl<R: PassRows> Host for Publisher<'_, R> {
     fn charged(&mut self, job: usize, charge: Result<Option<Charge>, UsageError>) {
         let row = self.accruing_rows[job] as usize;
         match charge {

@@ -4,7 +4,7 @@
 //! jobs start, end and are resized, administrators set usage, and the clock steps back. Usage is
 //! compared with the results of a naive host that keeps every second of every run.
 
-use super::computed::{Complaints, Computed, EngineTables, Rows};
+use super::computed::{Complaints, Computed, EngineTables, PassRows};
 use super::moment::Moment;
 use crate::compat::{Compat, Release};
 use crate::config::Config;
@@ -70,7 +70,7 @@ pub(super) struct FakeRows {
     pub(super) ids: Vec<u32>,
 }
 
-impl Rows for FakeRows {
+impl PassRows for FakeRows {
     type Charge = ChargeRow;
     type Factors = FactorsRow;
 

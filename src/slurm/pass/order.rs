@@ -360,8 +360,8 @@ impl Unsaved<'_> {
         };
         match self.plugin.saving.lock().pass(saved, thread::monotonic()) {
             None => (),
-            Some(state::Line::Error(line)) => log::error(line),
-            Some(state::Line::Info(line)) => log::info(line),
+            Some(state::AlertLine::Error(line)) => log::error(line),
+            Some(state::AlertLine::Info(line)) => log::info(line),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Times up to which use was charged: by passes, and since the last pass by ends of jobs.
 
 use super::charges_since_pass::ChargesSincePass;
-use crate::engine::{HighWater, RunKey};
+use crate::engine::{ChargedByPasses, RunKey};
 
 /// Time up to which each run of a job has been charged.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct ChargedUntil {
-    passes: HighWater,
+    passes: ChargedByPasses,
     /// Charges of the job_end hook that are newer than the last pass.
     pub(in crate::slurm) since_pass: ChargesSincePass,
 }
@@ -15,7 +15,7 @@ impl ChargedUntil {
     /// State after a start. `last_ran`: the last pass, if there was one.
     pub(in crate::slurm) fn new(last_ran: Option<i64>) -> ChargedUntil {
         ChargedUntil {
-            passes: HighWater::new(last_ran),
+            passes: ChargedByPasses::new(last_ran),
             since_pass: ChargesSincePass::default(),
         }
     }
@@ -37,7 +37,7 @@ impl ChargedUntil {
         self.since_pass.is_since(charges_seen, run.0, run.1)
     }
 
-    /// Called when a pass at `now` has written its charges; see [`HighWater::commit`].
+    /// Called when a pass at `now` has written its charges; see [`ChargedByPasses::commit`].
     pub(in crate::slurm) fn commit(&mut self, last_ran: i64, now: i64, runs: Option<Vec<RunKey>>) {
         self.passes.commit(last_ran, now, runs);
         self.since_pass.pass(last_ran.min(now));

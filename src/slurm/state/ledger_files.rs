@@ -6,7 +6,7 @@
 use super::files::{self, Replacement};
 use super::times::old;
 use crate::usage::window::{
-    History, MAX_OWN_BYTES, MAX_SOURCE_BYTES, OWN_FILE, QOS_FILE, ReadError, label_of_file,
+    MAX_OWN_BYTES, MAX_SOURCE_BYTES, OWN_FILE, QOS_FILE, ReadError, UsageHistory, label_of_file,
     source_file,
 };
 use std::collections::HashMap;
@@ -18,8 +18,8 @@ use std::path::Path;
 /// The plugin's own ledgers as loaded.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct OwnLedgers {
-    pub(in crate::slurm) assocs: Option<History>,
-    pub(in crate::slurm) qos: Option<History>,
+    pub(in crate::slurm) assocs: Option<UsageHistory>,
+    pub(in crate::slurm) qos: Option<UsageHistory>,
     /// Messages for the administrator, logged as errors.
     pub(in crate::slurm) complaints: Vec<String>,
 }
@@ -46,7 +46,7 @@ fn load_one(
     name: &str,
     cluster: &str,
     complaints: &mut Vec<String>,
-) -> Option<History> {
+) -> Option<UsageHistory> {
     let damage = match read(dir, name, cluster) {
         Ok(None) => return load_before(dir, name, cluster, complaints),
         Ok(history) => return history,
@@ -73,7 +73,7 @@ fn load_before(
     name: &str,
     cluster: &str,
     complaints: &mut Vec<String>,
-) -> Option<History> {
+) -> Option<UsageHistory> {
     let before = old(name);
     match read(dir, &before, cluster) {
         Ok(None) => None,
@@ -93,7 +93,7 @@ fn load_before(
 }
 
 /// Reads an own ledger; `None` if the file is missing.
-fn read(dir: &Path, name: &str, cluster: &str) -> Result<Option<History>, String> {
+fn read(dir: &Path, name: &str, cluster: &str) -> Result<Option<UsageHistory>, String> {
     let history = match read_file(&dir.join(name), MAX_OWN_BYTES) {
         Ok(history) => history,
         Err(ReadError::System(error)) if error.kind() == io::ErrorKind::NotFound => {
@@ -112,13 +112,13 @@ fn read(dir: &Path, name: &str, cluster: &str) -> Result<Option<History>, String
 }
 
 /// Reads a file of at most `most` bytes. Does not wait for a pipe.
-fn read_file(path: &Path, most: u64) -> Result<History, ReadError> {
+fn read_file(path: &Path, most: u64) -> Result<UsageHistory, ReadError> {
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(libc::O_NONBLOCK);
     let file = file.open(path)?;
     let data = file.metadata()?;
     match data.is_file() {
-        true => History::read(file, data.len(), most),
+        true => UsageHistory::read(file, data.len(), most),
         false => Err(io::Error::other("not a regular file").into()),
     }
 }
@@ -170,7 +170,7 @@ pub(in crate::slurm) struct Others {
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct News {
     /// New and changed histories.
-    pub(in crate::slurm) changed: Vec<(String, History)>,
+    pub(in crate::slurm) changed: Vec<(String, UsageHistory)>,
     /// Labels whose file is gone, or does not count any more.
     pub(in crate::slurm) gone: Vec<String>,
     /// Messages for the administrator, logged as errors.
@@ -222,7 +222,7 @@ impl Others {
         self.known = there;
     }
 
-    fn take(&mut self, label: &str, history: Result<History, ReadError>, cluster: &str) {
+    fn take(&mut self, label: &str, history: Result<UsageHistory, ReadError>, cluster: &str) {
         let why = |error| match error {
             ReadError::System(error) => format!("it cannot be read: {error}"),
             ReadError::Content(error) => format!("it is damaged: {error}"),
@@ -269,17 +269,17 @@ impl Others {
 mod tests {
     use super::super::tests::Folder;
     use super::*;
-    use crate::usage::window::{Columns, LeafKey, RunId};
+    use crate::usage::window::{Columns, LeafKey, LedgerRun};
 
     const NOW: i64 = 1_800_000_000;
 
     /// A run of an hour that ends `until` seconds after [`NOW`].
-    fn history(cluster: &str, until: i64) -> History {
+    fn history(cluster: &str, until: i64) -> UsageHistory {
         let columns = Columns::new(["cpu"]).unwrap();
         let rate = columns.rate(1.0, 1.0, &[(0, 1)]).unwrap();
-        let mut history = History::new(cluster, 60, columns, &[], NOW + until).unwrap();
+        let mut history = UsageHistory::new(cluster, 60, columns, &[], NOW + until).unwrap();
         let leaf = LeafKey::new("a", "u", "").unwrap();
-        let run = RunId { job: 7, run: NOW };
+        let run = LedgerRun { job: 7, run: NOW };
         let (from, to) = (NOW + until - 3_600, NOW + until);
         history.charge(&leaf, Some(run), from, to, &rate).unwrap();
         history

@@ -59,7 +59,7 @@ pub(super) use save::store;
 #[cfg(feature = "slurm")]
 pub(super) use save::store_times;
 #[cfg(feature = "slurm")]
-pub(super) use save_alerts::{Line, SaveAlerts};
+pub(super) use save_alerts::{AlertLine, SaveAlerts};
 #[cfg(feature = "slurm")]
 pub(super) use state_file::Stamp;
 pub(super) use state_file::State;

@@ -23,7 +23,7 @@ struct Trouble {
 
 /// A line for the log.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::slurm) enum Line {
+pub(in crate::slurm) enum AlertLine {
     Error(String),
     Info(String),
 }
@@ -35,10 +35,13 @@ impl SaveAlerts {
         &mut self,
         stored: Result<(), String>,
         now: Duration,
-    ) -> Option<Line> {
+    ) -> Option<AlertLine> {
         match stored {
-            Ok(()) => self.0.take().map(|trouble| Line::Info(trouble.end(now))),
-            Err(error) => self.failed(&error, now).map(Line::Error),
+            Ok(()) => self
+                .0
+                .take()
+                .map(|trouble| AlertLine::Info(trouble.end(now))),
+            Err(error) => self.failed(&error, now).map(AlertLine::Error),
         }
     }
 
@@ -109,18 +112,18 @@ mod tests {
 
         let what = "/state/x: No space left on device (os error 28)";
         let begin = || {
-            Line::Error(format!(
+            AlertLine::Error(format!(
                 "cannot save state: {what}; usage continues in memory, the last save stays on disk, \
                  and every pass tries again"
             ))
         };
         let still = |length: &str| {
-            Line::Error(format!(
+            AlertLine::Error(format!(
                 "state has not been saved for {length}: {what}; every pass tries again"
             ))
         };
         let end = |length: &str| {
-            Line::Info(format!(
+            AlertLine::Info(format!(
                 "state is saved again; it was not saved for {length}"
             ))
         };

@@ -24,7 +24,7 @@ use std::fmt::Debug;
 
 use jiff::tz::TimeZone;
 
-use super::window::RunId;
+use super::window::LedgerRun;
 use super::{Amounts, Ledger, UsageError};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
@@ -40,7 +40,7 @@ pub use window::{Windowed, longest_window_secs};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Use<'a> {
     /// Run that used it, for models that can take back its use; `None`: no run.
-    pub run: Option<RunId>,
+    pub run: Option<LedgerRun>,
     /// Start of the period, seconds since 1970; included.
     pub from: i64,
     /// End of the period, seconds since 1970, not before `from`; not included.
@@ -198,14 +198,14 @@ pub trait Model: Debug + Send + Sync {
 
     /// Moment up to which a run was charged, where that is kept run by run; `None`: it is not, or the
     /// run is unknown.
-    fn charged_until(&self, run: RunId) -> Option<i64> {
+    fn charged_until(&self, run: LedgerRun) -> Option<i64> {
         let _ = run;
         None
     }
 
     /// Ends a run; one that does not count is taken back as if it had never run. False: no such run
     /// is kept.
-    fn end_run(&mut self, tree: &Tree, run: RunId, counts: bool) -> bool {
+    fn end_run(&mut self, tree: &Tree, run: LedgerRun, counts: bool) -> bool {
         let _ = (tree, run, counts);
         false
     }

@@ -10,7 +10,8 @@ use crate::extended::Extended;
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::quirks::Quirks;
 use crate::usage::window::{
-    Changed, Column, Columns, History, LeafKey, Rate, RunId, Window, WindowError, WindowLedger,
+    Changed, Column, Columns, LeafKey, LedgerRun, Rate, UsageHistory, Window, WindowError,
+    WindowLedger,
 };
 use crate::usage::{Amounts, Ledger, Plan, Total, UsageError};
 
@@ -216,7 +217,7 @@ impl Windowed {
         }
         let wrong = |error: WindowError| error.to_string();
         let window = Window::new(length_secs, resolution_secs).map_err(wrong)?;
-        let history = History::load(input.0).map_err(wrong)?;
+        let history = UsageHistory::load(input.0).map_err(wrong)?;
         let mut made = Windowed::unused(tree, window, &tres, now).map_err(wrong)?;
         let place = |key: &LeafKey| {
             let id = key.account().parse().ok()?;
@@ -328,11 +329,11 @@ impl Model for Windowed {
         Some(&self.usage[at])
     }
 
-    fn charged_until(&self, run: RunId) -> Option<i64> {
+    fn charged_until(&self, run: LedgerRun) -> Option<i64> {
         self.ledger.charged_until(run)
     }
 
-    fn end_run(&mut self, tree: &Tree, run: RunId, counts: bool) -> bool {
+    fn end_run(&mut self, tree: &Tree, run: LedgerRun, counts: bool) -> bool {
         self.edit(tree, |ledger| match counts {
             true => ledger.close(run),
             false => ledger.take_back(tree, run),
@@ -576,7 +577,7 @@ mod tests {
             let mut open = std::collections::BTreeSet::new();
             for (what, assoc, job, back, secs, cpus) in steps {
                 let index = AssocIndex::new(assoc);
-                let run = RunId { job, run: 1 };
+                let run = LedgerRun { job, run: 1 };
                 let from = now - back;
                 let to = (from + secs).min(now);
                 match what {

@@ -8,20 +8,20 @@ use super::*;
 #[test]
 fn every_damage_is_noticed_and_placed() {
     let bytes = sample(3600).save();
-    assert_eq!(History::load(&bytes).unwrap().save(), bytes);
+    assert_eq!(UsageHistory::load(&bytes).unwrap().save(), bytes);
     for len in 0..bytes.len() {
-        assert!(History::load(&bytes[..len]).is_err(), "cut at {len}");
+        assert!(UsageHistory::load(&bytes[..len]).is_err(), "cut at {len}");
     }
     for bit in 0..bytes.len() * 8 {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        assert!(History::load(&flipped).is_err(), "bit {bit}");
+        assert!(UsageHistory::load(&flipped).is_err(), "bit {bit}");
     }
-    let error = History::load(&bytes[..4]).unwrap_err().to_string();
+    let error = UsageHistory::load(&bytes[..4]).unwrap_err().to_string();
     assert_eq!(error, "byte 0: bad magic number: no ledger");
     let mut later = bytes.clone();
     later[8] = 2;
-    let error = History::load(&later).unwrap_err();
+    let error = UsageHistory::load(&later).unwrap_err();
     assert_eq!(error.to_string(), "byte 8: format 2; this version reads 1");
 }
 
@@ -43,7 +43,7 @@ fn contents_are_checked_behind_a_right_checksum() {
             wrong[at] = byte;
             let checksum = crc32fast::hash(&wrong[..end]);
             wrong[end..].copy_from_slice(&checksum.to_le_bytes());
-            match History::load(&wrong) {
+            match UsageHistory::load(&wrong) {
                 // Another history, as written; all in it can be used.
                 Ok(history) => {
                     loaded += 1;
@@ -67,7 +67,7 @@ proptest! {
         bytes.extend(&content);
         let checksum = crc32fast::hash(&bytes);
         bytes.extend(checksum.to_le_bytes());
-        if let Ok(history) = History::load(&bytes) {
+        if let Ok(history) = UsageHistory::load(&bytes) {
             prop_assert_eq!(history.save(), bytes);
         }
     }

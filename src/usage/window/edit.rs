@@ -166,7 +166,7 @@ impl WindowLedger {
         &mut self,
         tree: &Tree,
         index: AssocIndex,
-        goes_on: impl Fn(super::RunId) -> Option<i64>,
+        goes_on: impl Fn(super::LedgerRun) -> Option<i64>,
     ) {
         let slots = self.forget_below(tree, index);
         self.runs

@@ -1,6 +1,6 @@
 //! What a window ledger refuses, in words that say where, what was found and what is allowed.
 
-use super::{RunId, Window};
+use super::{LedgerRun, Window};
 use crate::tree::AssocId;
 
 /// Why a ledger refused something. The ledger is as it was.
@@ -117,7 +117,7 @@ pub enum WindowError {
     )]
     Overlap {
         /// The run.
-        run: RunId,
+        run: LedgerRun,
         /// Seconds since 1970.
         from: i64,
         /// Seconds since 1970.
@@ -143,7 +143,7 @@ pub enum WindowError {
     )]
     OtherLeaf {
         /// The run.
-        run: RunId,
+        run: LedgerRun,
         /// The association of the refused charge; 0 in a history, which knows names only.
         id: AssocId,
     },

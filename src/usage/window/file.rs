@@ -19,11 +19,11 @@
 use super::amount::{Columns, LIMIT, Rate};
 use super::bucket::Buckets;
 use super::coding::{Damage, all_whole, check, put, put_amounts, take, take_amounts};
-use super::history::{History, SourceRun, sorted_dates};
+use super::history::{SourceRun, UsageHistory, sorted_dates};
 use super::run::{Run, Runs, Segment};
 use super::slot::Leaf;
 use super::span::{MAX_TIME, Spans};
-use super::{LeafKey, RunId, Source, Window, WindowError, WindowLedger};
+use super::{LeafKey, LedgerRun, Source, Window, WindowError, WindowLedger};
 use crate::tree::AssocIndex;
 
 pub(super) const MAGIC: &[u8; 8] = b"FTLEDGER";
@@ -46,7 +46,7 @@ struct Content<'a> {
     runs: Vec<(SourceRun, u32, &'a Run)>,
 }
 
-impl History {
+impl UsageHistory {
     /// The history as bytes: equal histories have equal bytes.
     pub fn save(&self) -> Vec<u8> {
         let width = self.columns.width();
@@ -69,7 +69,7 @@ impl History {
         let leaf_places = places(&order, self.keys.len());
         let source_places = places(&sources, self.sources.len());
         let run = |((source, id), run)| {
-            let (source, id): (u32, RunId) = (source, id);
+            let (source, id): (u32, LedgerRun) = (source, id);
             let run: &Run = run;
             let key = (source_places[source as usize], id);
             (key, leaf_places[run.leaf as usize], run)
@@ -102,8 +102,8 @@ impl History {
     ///
     /// # Errors
     /// [`WindowError::Version`] for another format, [`WindowError::Damaged`] for all else that
-    /// [`History::save`] did not write.
-    pub fn load(bytes: &[u8]) -> Result<History, WindowError> {
+    /// [`UsageHistory::save`] did not write.
+    pub fn load(bytes: &[u8]) -> Result<UsageHistory, WindowError> {
         if !bytes.starts_with(MAGIC) {
             return Err(damaged(Damage::new(0, "bad magic number: no ledger")));
         }
@@ -162,7 +162,7 @@ impl WindowLedger {
         }
     }
 
-    /// The ledger's own use as bytes, for [`History::load`] and [`WindowLedger::restore`]: what
+    /// The ledger's own use as bytes, for [`UsageHistory::load`] and [`WindowLedger::restore`]: what
     /// is kept of it, without other sources.
     ///
     /// `name`: the name of an association, by position; asked of those with use only.
@@ -343,7 +343,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn history(&mut self) -> Result<History, Damage> {
+    fn history(&mut self) -> Result<UsageHistory, Damage> {
         let start = self.at;
         let resolution_secs = self.number("resolution", Window::MAX_RESOLUTION_SECS + 1)?;
         if resolution_secs == 0 {
@@ -361,7 +361,7 @@ impl<'a> Input<'a> {
         let sources = self.sources(sources)?;
         let as_of = sources.first().map_or(0, |source| source.as_of);
         let first = sources.first().map_or("", |source| source.name.as_str());
-        let history = History::new(first, resolution_secs, columns, &dates, as_of);
+        let history = UsageHistory::new(first, resolution_secs, columns, &dates, as_of);
         let mut history = history.map_err(|error| Damage::new(start, error.to_string()))?;
         history.floor = floor;
         history.sources = sources;
@@ -435,7 +435,7 @@ impl<'a> Input<'a> {
     }
 
     /// Reads leaves into a history; tells where each stands.
-    fn leaves(&mut self, history: &mut History, count: usize) -> Result<Vec<usize>, Damage> {
+    fn leaves(&mut self, history: &mut UsageHistory, count: usize) -> Result<Vec<usize>, Damage> {
         let width = history.columns.width();
         let mut offsets = Vec::new();
         let mut held = vec![0; width];
@@ -487,7 +487,7 @@ impl<'a> Input<'a> {
     }
 
     /// Reads runs into a history.
-    fn runs(&mut self, history: &mut History, count: usize) -> Result<(), Damage> {
+    fn runs(&mut self, history: &mut UsageHistory, count: usize) -> Result<(), Damage> {
         let (sources, leaves) = (history.sources.len() as u64, history.keys.len() as u64);
         let width = history.columns.width();
         let mut runs = Runs::default();
@@ -497,7 +497,7 @@ impl<'a> Input<'a> {
             let source = self.number("source of a run", sources)? as u32;
             let job = self.number("job of a run", 1 << 32)? as u32;
             let run = self.number("run of a job", u64::MAX)? as i64;
-            let key = (source, RunId { job, run });
+            let key = (source, LedgerRun { job, run });
             if before.is_some_and(|before| before >= key) {
                 return Err(Damage::new(start, "runs that do not ascend"));
             }

@@ -10,15 +10,15 @@ use super::run::{Run, Runs, Segment};
 use super::slot::Leaf;
 use super::span::{check_interval, check_time, pieces};
 use super::{
-    Column, Columns, LeafKey, MAX_DATES, Rate, RunId, Source, Spans, Used, Window, WindowError,
+    Column, Columns, LeafKey, LedgerRun, MAX_DATES, Rate, Source, Spans, Used, Window, WindowError,
 };
 
 /// A run, by the position of its source.
-pub(super) type SourceRun = (u32, RunId);
+pub(super) type SourceRun = (u32, LedgerRun);
 
 /// What was used, by names of accounts and users; see the [module](super).
 #[derive(Clone, Debug)]
-pub struct History {
+pub struct UsageHistory {
     pub(super) resolution_secs: u32,
     pub(super) columns: Columns,
     /// Ascending.
@@ -36,8 +36,8 @@ pub struct History {
 }
 
 /// Two histories are equal when they would be saved as the same bytes.
-impl PartialEq for History {
-    fn eq(&self, other: &History) -> bool {
+impl PartialEq for UsageHistory {
+    fn eq(&self, other: &UsageHistory) -> bool {
         self.save() == other.save()
     }
 }
@@ -102,7 +102,7 @@ pub(super) fn check_sum(held: &[u128], more: &[u128], place: &str) -> Result<(),
     }
 }
 
-impl History {
+impl UsageHistory {
     /// Nothing yet of the cluster `source`, as of the moment `as_of`: no charge goes beyond.
     ///
     /// `dates`: those since which totals are kept, seconds since 1970.
@@ -115,10 +115,10 @@ impl History {
         columns: Columns,
         dates: &[i64],
         as_of: i64,
-    ) -> Result<History, WindowError> {
+    ) -> Result<UsageHistory, WindowError> {
         let resolution = Window::new(Window::MAX_LENGTH_SECS, resolution_secs)?;
         check_time("moment of the history", as_of)?;
-        Ok(History {
+        Ok(UsageHistory {
             resolution_secs: resolution.resolution_secs(),
             held: vec![0; columns.width()],
             columns,
@@ -227,7 +227,7 @@ impl History {
     pub fn charge(
         &mut self,
         leaf: &LeafKey,
-        run: Option<RunId>,
+        run: Option<LedgerRun>,
         from: i64,
         to: i64,
         rate: &Rate,

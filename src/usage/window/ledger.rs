@@ -9,7 +9,7 @@ use super::slot::{Parts, Slot, secs_since};
 use super::span::{check_interval, check_time, pieces};
 use super::store::Other;
 use super::sums::{Delta, Sums, WINDOW};
-use super::{Columns, LeafKey, Rate, RunId, Source, Spans, Used, Window, WindowError};
+use super::{Columns, LeafKey, LedgerRun, Rate, Source, Spans, Used, Window, WindowError};
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
 
@@ -265,7 +265,7 @@ impl WindowLedger {
         &mut self,
         tree: &Tree,
         index: AssocIndex,
-        run: RunId,
+        run: LedgerRun,
         from: i64,
         to: i64,
         rate: &Rate,
@@ -292,7 +292,7 @@ impl WindowLedger {
         index: AssocIndex,
         (from, to): (i64, i64),
         rate: &Rate,
-        run: Option<RunId>,
+        run: Option<LedgerRun>,
     ) -> Result<(), WindowError> {
         self.check_size(tree);
         let (found, len) = (index.get(), tree.len());
@@ -340,7 +340,7 @@ impl WindowLedger {
 
     /// Takes back all that a run was charged, from wherever in the past, and forgets the run:
     /// its end does not count. False if it is not known.
-    pub fn take_back(&mut self, tree: &Tree, run: RunId) -> bool {
+    pub fn take_back(&mut self, tree: &Tree, run: LedgerRun) -> bool {
         self.check_size(tree);
         let Some(run) = self.runs.remove(&run) else {
             return false;
@@ -354,18 +354,18 @@ impl WindowLedger {
     }
 
     /// Forgets a run that has ended and counts. False if it is not known.
-    pub fn close(&mut self, run: RunId) -> bool {
+    pub fn close(&mut self, run: LedgerRun) -> bool {
         self.runs.remove(&run).is_some()
     }
 
     /// Up to when a run was charged, seconds since 1970; `None` if it is not known.
-    pub fn charged_until(&self, run: RunId) -> Option<i64> {
+    pub fn charged_until(&self, run: LedgerRun) -> Option<i64> {
         self.runs.get(&run).map(|run| run.last.to)
     }
 
     /// What a run was charged, all columns (billing, wall time, TRES in their order), and to whom;
     /// `None` if it is not known. Nobody: its association is not in the tree.
-    pub fn charged_to(&self, run: RunId) -> Option<(Option<AssocIndex>, Vec<Used>)> {
+    pub fn charged_to(&self, run: LedgerRun) -> Option<(Option<AssocIndex>, Vec<Used>)> {
         let run = self.runs.get(&run)?;
         let mut used = vec![
             Used {
@@ -384,7 +384,7 @@ impl WindowLedger {
     }
 
     /// Runs that have not ended.
-    pub fn open_runs(&self) -> impl Iterator<Item = RunId> {
+    pub fn open_runs(&self) -> impl Iterator<Item = LedgerRun> {
         self.runs.iter().map(|(run, _)| *run)
     }
 

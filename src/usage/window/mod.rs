@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Window`] | length and resolution |
 //! | [`WindowLedger`] | usage of every node of a tree: charge, take back, let time pass, ask |
-//! | [`History`] | the same without a tree, by names of accounts and users: what a file holds, what other clusters send |
+//! | [`UsageHistory`] | the same without a tree, by names of accounts and users: what a file holds, what other clusters send |
 //! | [`Columns`], [`Rate`], [`Used`] | what is counted: billing, wall time and each TRES, in whole numbers |
 //! | [`Spans`], [`Source`] | who knows of which times |
 //!
@@ -29,7 +29,7 @@
 //!
 //! ```
 //! use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
-//! use fairtree::usage::window::{Column, Columns, RunId, Window, WindowLedger};
+//! use fairtree::usage::window::{Column, Columns, LedgerRun, Window, WindowLedger};
 //! let row = |id, parent, kind| Assoc { id, parent, kind, shares: Shares::Raw(1) };
 //! let tree = Tree::from_rows([
 //!     row(1, None, AssocKind::Account),
@@ -42,7 +42,7 @@
 //! let mut ledger = WindowLedger::new(&tree, window, 24 * 3600, columns.clone(), "hpc", start)?;
 //!
 //! // Job 7 has 4 CPUs for an hour.
-//! let run = RunId { job: 7, run: start };
+//! let run = LedgerRun { job: 7, run: start };
 //! let rate = columns.rate(4.0, 1.0, &[(0, 4)])?;
 //! ledger.advance(&tree, start + 3600)?;
 //! ledger.charge(&tree, user, run, start, start + 3600, &rate)?;
@@ -86,12 +86,12 @@ mod tests;
 
 pub use amount::{Column, Columns, Rate, UNITS, Used};
 pub use error::WindowError;
-pub use history::History;
+pub use history::UsageHistory;
 pub use key::{LeafKey, Source};
 pub use ledger::{Changed, WindowLedger};
 pub use names::{MAX_LABEL_LEN, OWN_FILE, QOS_FILE, label_of_file, source_file};
 pub use reading::{MAX_OWN_BYTES, MAX_SOURCE_BYTES, ReadError};
-pub use run::RunId;
+pub use run::LedgerRun;
 pub use span::Spans;
 pub(crate) use span::check_time;
 pub use store::Placed;

@@ -48,9 +48,9 @@ pub(super) fn id_of(key: &LeafKey) -> u32 {
 /// Keeps every interval, per run: leaf, from, to, units per column.
 #[derive(Clone, Default)]
 pub(super) struct Naive {
-    pub(super) charges: Vec<(RunId, u32, i64, i64, Vec<u128>)>,
+    pub(super) charges: Vec<(LedgerRun, u32, i64, i64, Vec<u128>)>,
     /// Runs that can be taken back.
-    pub(super) open: Vec<RunId>,
+    pub(super) open: Vec<LedgerRun>,
 }
 
 impl Naive {
@@ -162,7 +162,7 @@ impl Pair {
                     return;
                 };
                 // One leaf per job, so that most charges are taken.
-                let run = RunId {
+                let run = LedgerRun {
                     job: job * 10 + leaf,
                     run: 1,
                 };
@@ -197,7 +197,7 @@ impl Pair {
             }
             Step::TakeBack(job) => {
                 for leaf in 4..7 {
-                    let run = RunId {
+                    let run = LedgerRun {
                         job: job * 10 + leaf,
                         run: 1,
                     };
@@ -211,7 +211,7 @@ impl Pair {
             }
             Step::Close(job) => {
                 for leaf in 4..7 {
-                    let run = RunId {
+                    let run = LedgerRun {
                         job: job * 10 + leaf,
                         run: 1,
                     };
@@ -271,7 +271,7 @@ impl Pair {
         let tree = &self.tree;
         let name = |index: AssocIndex| key(tree.rows()[index.get()].id);
         let saved = self.ledger.save(name).unwrap();
-        let history = History::load(&saved).unwrap();
+        let history = UsageHistory::load(&saved).unwrap();
         assert_eq!(history.save(), saved);
         assert!(history == self.ledger.to_history(name).unwrap());
         let (window, now) = (self.ledger.window(), self.ledger.now());
@@ -347,15 +347,15 @@ pub(super) fn edit<R>(
 }
 
 /// A history of some charges and an open run.
-pub(super) fn sample(resolution_secs: u64) -> History {
+pub(super) fn sample(resolution_secs: u64) -> UsageHistory {
     let mut history =
-        History::new("hpc", resolution_secs, columns(), &[90_000], 1_000_000).unwrap();
+        UsageHistory::new("hpc", resolution_secs, columns(), &[90_000], 1_000_000).unwrap();
     history.cover(0, 900_000).unwrap();
     let rate = columns().rate(2.5, 1.0, &[(0, 2), (1, 4096)]).unwrap();
     history
         .charge(&key(4), None, 10_000, 100_000, &rate)
         .unwrap();
-    let run = RunId {
+    let run = LedgerRun {
         job: 7,
         run: 500_000,
     };

@@ -5,9 +5,9 @@
 //! |---|---|---|
 //! | [`OWN_FILE`] | the plugin, each pass | what it saw itself: one source, the own cluster |
 //! | [`QOS_FILE`] | the plugin, each pass | the same by QOS: accounts are ids of QOS |
-//! | [`source_file`] of a label | whoever fills in the rest | one [`super::History`] per label: other clusters, or times that the plugin's own does not cover |
+//! | [`source_file`] of a label | whoever fills in the rest | one [`super::UsageHistory`] per label: other clusters, or times that the plugin's own does not cover |
 //!
-//! All have the format of [`super::History::save`] and are replaced in one step.
+//! All have the format of [`super::UsageHistory::save`] and are replaced in one step.
 //!
 //! # Who charges which run
 //! Each second of a run is charged once, by these rules:
@@ -15,7 +15,7 @@
 //!   where that lies before the times that it covers.
 //! * So a filler of a gap in the covered times charges the runs that *ended* in the gap, and of
 //!   these what lies in it; and leaves out the runs that still go on where the gap ends.
-//! * A run is known by job id and start time ([`super::RunId`]: `run` is the start).
+//! * A run is known by job id and start time ([`super::LedgerRun`]: `run` is the start).
 
 /// What the plugin saw itself.
 pub const OWN_FILE: &str = "priority_fairtree_ledger";

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::file::MAGIC;
-use super::{History, WindowError};
+use super::{UsageHistory, WindowError};
 
 /// The longest file of another source that is read, in bytes: what slurmctld takes without harm.
 pub const MAX_SOURCE_BYTES: u64 = 256 << 20;
@@ -29,13 +29,13 @@ pub enum ReadError {
     Content(#[from] WindowError),
 }
 
-impl History {
+impl UsageHistory {
     /// Reads a history of at most `most` bytes from `input`, which has `len` bytes as far as is
     /// known. No more than its first bytes are read where it is longer, or begins otherwise.
     ///
     /// # Errors
     /// [`ReadError`].
-    pub fn read(input: impl Read, len: u64, most: u64) -> Result<History, ReadError> {
+    pub fn read(input: impl Read, len: u64, most: u64) -> Result<UsageHistory, ReadError> {
         if len > most {
             return Err(ReadError::TooLong { most });
         }
@@ -48,7 +48,7 @@ impl History {
         }
         match bytes.len() as u64 > most {
             true => Err(ReadError::TooLong { most }),
-            false => Ok(History::load(&bytes)?),
+            false => Ok(UsageHistory::load(&bytes)?),
         }
     }
 }
@@ -71,23 +71,23 @@ mod tests {
 
     #[test]
     fn what_is_no_history_or_too_long_is_not_read() {
-        let history = History::new("hpc", 60, Columns::default(), &[], 1000).unwrap();
+        let history = UsageHistory::new("hpc", 60, Columns::default(), &[], 1000).unwrap();
         let bytes = history.save();
         let most = bytes.len() as u64;
-        assert_eq!(History::read(&bytes[..], most, most).unwrap(), history);
+        assert_eq!(UsageHistory::read(&bytes[..], most, most).unwrap(), history);
         // A length that grows meanwhile, also without end.
-        let error = History::read(&bytes[..], 0, most - 1).unwrap_err();
+        let error = UsageHistory::read(&bytes[..], 0, most - 1).unwrap_err();
         assert!(matches!(error, ReadError::TooLong { .. }), "{error}");
         let mut endless = Counted(bytes.chain(io::repeat(0)), 0);
-        let error = History::read(&mut endless, 0, most).unwrap_err();
+        let error = UsageHistory::read(&mut endless, 0, most).unwrap_err();
         assert_eq!(error.to_string(), format!("longer than {most} bytes"));
         assert_eq!(endless.1, most + 1);
         let mut other = Counted(io::repeat(0), 0);
-        let error = History::read(&mut other, 0, most).unwrap_err();
+        let error = UsageHistory::read(&mut other, 0, most).unwrap_err();
         assert!(matches!(error, ReadError::Content(_)), "{error}");
         assert_eq!(other.1, 8);
         let mut long = Counted(io::repeat(0), 0);
-        History::read(&mut long, most + 1, most).unwrap_err();
+        UsageHistory::read(&mut long, most + 1, most).unwrap_err();
         assert_eq!(long.1, 0);
     }
 }

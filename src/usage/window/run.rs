@@ -7,9 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::{Rate, WindowError};
 
-/// One run of a job: a requeued job has another one.
+/// A run of a job in a ledger: a requeued job has another one, and so has a job whose use moves to
+/// another leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RunId {
+pub struct LedgerRun {
     /// Job id (not that of an array).
     pub job: u32,
     /// What tells this run from the job's others: its start time, or its restart count. The same
@@ -17,7 +18,7 @@ pub struct RunId {
     pub run: i64,
 }
 
-impl fmt::Display for RunId {
+impl fmt::Display for LedgerRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "job {} run {}", self.job, self.run)
     }
@@ -114,7 +115,7 @@ impl Run {
 
 /// Runs that have not ended, by id.
 #[derive(Clone, Debug)]
-pub(super) struct Runs<K = RunId> {
+pub(super) struct Runs<K = LedgerRun> {
     by_id: FxHashMap<K, Run>,
     round: u32,
 }
@@ -135,7 +136,7 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
     pub(super) fn check(
         &self,
         key: K,
-        id: impl Fn() -> (RunId, u32),
+        id: impl Fn() -> (LedgerRun, u32),
         leaf: Option<u32>,
         from: i64,
         to: i64,
@@ -247,7 +248,7 @@ mod tests {
     use crate::usage::window::Columns;
     use proptest::prelude::*;
 
-    const ID: RunId = RunId { job: 7, run: 100 };
+    const ID: LedgerRun = LedgerRun { job: 7, run: 100 };
 
     proptest! {
         // Against the rate of each second.

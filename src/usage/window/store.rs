@@ -1,6 +1,6 @@
 //! Between a ledger and histories: its own file, and other sources.
 
-use super::history::{History, check_sum};
+use super::history::{UsageHistory, check_sum};
 use super::ledger::NONE;
 use super::run::Run;
 use super::slot::Slot;
@@ -50,7 +50,7 @@ impl WindowLedger {
     pub fn restore(
         &mut self,
         tree: &Tree,
-        history: History,
+        history: UsageHistory,
         place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
     ) -> Result<Placed, WindowError> {
         self.check_size(tree);
@@ -143,7 +143,7 @@ impl WindowLedger {
         &mut self,
         tree: &Tree,
         label: &str,
-        history: History,
+        history: UsageHistory,
         place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
     ) -> Result<Placed, WindowError> {
         self.check_size(tree);
@@ -203,9 +203,9 @@ impl WindowLedger {
     fn prepare(
         &mut self,
         tree: &Tree,
-        mut history: History,
+        mut history: UsageHistory,
         mut place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
-    ) -> Result<(History, Vec<Option<AssocIndex>>), WindowError> {
+    ) -> Result<(UsageHistory, Vec<Option<AssocIndex>>), WindowError> {
         let len = tree.len();
         let mut places = Vec::with_capacity(history.keys.len());
         for key in &history.keys {
@@ -271,11 +271,11 @@ impl WindowLedger {
     pub fn to_history(
         &self,
         mut name: impl FnMut(AssocIndex) -> LeafKey,
-    ) -> Result<History, WindowError> {
+    ) -> Result<UsageHistory, WindowError> {
         let resolution = u64::from(self.window.resolution_secs());
         let columns = self.columns.clone();
         let source = &self.source.name;
-        let mut history = History::new(source, resolution, columns, &self.dates, self.now)?;
+        let mut history = UsageHistory::new(source, resolution, columns, &self.dates, self.now)?;
         history.sources = vec![self.source.clone()];
         history.floor = self.floor.max(0);
         let width = self.columns.width();

@@ -32,7 +32,7 @@ proptest! {
             prop_assert_eq!(rebuilt.used(node, column), pair.ledger.used(node, column));
         }
         // Taking everything back leaves nothing.
-        let runs: Vec<RunId> = pair.ledger.open_runs().collect();
+        let runs: Vec<LedgerRun> = pair.ledger.open_runs().collect();
         for run in runs {
             pair.ledger.take_back(&pair.tree, run);
             pair.naive.charges.retain(|charge| charge.0 != run);
@@ -58,7 +58,7 @@ proptest! {
         let mut runs = Vec::new();
         for (job, (leaf, ago, len, cpus)) in charges.into_iter().enumerate() {
             let Some(index) = tree.index_of(leaf) else { continue };
-            let run = RunId { job: 100 + job as u32, run: 0 };
+            let run = LedgerRun { job: 100 + job as u32, run: 0 };
             let rate = columns().rate(1.0 / 3.0, 1.0, &[(1, cpus)]).unwrap();
             let from = now - ago;
             pair.ledger.charge(tree, index, run, from, now.min(from + len), &rate).unwrap();
@@ -80,7 +80,7 @@ fn bad_input_is_named_and_changes_nothing() {
     let tree = small();
     let window = Window::new(100, 10).unwrap();
     let mut ledger = WindowLedger::new(&tree, window, 100, columns(), "hpc", START).unwrap();
-    let run = RunId { job: 7, run: 900 };
+    let run = LedgerRun { job: 7, run: 900 };
     let user = at(&tree, 4);
     let rate = columns().rate(1.0, 1.0, &[]).unwrap();
     ledger.charge(&tree, user, run, 900, 950, &rate).unwrap();
@@ -160,7 +160,7 @@ fn other_sources_come_and_go_without_a_trace() {
     let window = Window::new(100, 10).unwrap();
     let mut ledger = WindowLedger::new(&tree, window, 100, columns(), "hpc", START).unwrap();
     let rate = columns().rate(1.0, 1.0, &[]).unwrap();
-    let run = RunId { job: 7, run: 0 };
+    let run = LedgerRun { job: 7, run: 0 };
     ledger
         .charge(&tree, at(&tree, 4), run, 950, 1000, &rate)
         .unwrap();
@@ -171,7 +171,7 @@ fn other_sources_come_and_go_without_a_trace() {
     let root = at(&tree, 1);
     let used = |ledger: &WindowLedger| ledger.used(root, Column::Wall).to_f64();
     let history = |source: &str, leaf: u32, secs: i64| {
-        let mut history = History::new(source, 5, columns(), &[], 1000).unwrap();
+        let mut history = UsageHistory::new(source, 5, columns(), &[], 1000).unwrap();
         history
             .charge(&key(leaf), None, 900, 900 + secs, &rate)
             .unwrap();
@@ -220,7 +220,7 @@ fn other_sources_come_and_go_without_a_trace() {
     assert_eq!(used(&ledger), 50.0);
     ledger.advance(&tree, 1055).unwrap();
     assert_eq!(used(&ledger), 45.0);
-    let mut foreign = History::new("two", 10, columns(), &[], 1000).unwrap();
+    let mut foreign = UsageHistory::new("two", 10, columns(), &[], 1000).unwrap();
     foreign.cover(0, 10).unwrap();
     let refused = ledger
         .restore(&tree, foreign, place)
@@ -232,9 +232,9 @@ fn other_sources_come_and_go_without_a_trace() {
 #[test]
 fn use_without_an_association_is_kept_and_placed_later() {
     let mut tree = small();
-    let mut history = History::new("hpc", 10, columns(), &[900], 1000).unwrap();
+    let mut history = UsageHistory::new("hpc", 10, columns(), &[900], 1000).unwrap();
     let rate = columns().rate(1.0, 1.0, &[]).unwrap();
-    let run = RunId { job: 7, run: 0 };
+    let run = LedgerRun { job: 7, run: 0 };
     history
         .charge(&key(9), Some(run), 950, 1000, &rate)
         .unwrap();
@@ -297,7 +297,7 @@ fn plans_stand_side_by_side() {
         .unwrap();
     let rate = columns().rate(1.0, 1.0, &[]).unwrap();
     for (job, leaf) in [(1, 4), (2, 5), (3, 6)] {
-        let run = RunId { job, run: 0 };
+        let run = LedgerRun { job, run: 0 };
         ledger
             .charge(&tree, at(&tree, leaf), run, 400, 600, &rate)
             .unwrap();
@@ -326,7 +326,7 @@ fn plans_stand_side_by_side() {
         tree.add(row(7, Some(2), AssocKind::User))
     });
     let index = added.unwrap();
-    let run = RunId { job: 4, run: 0 };
+    let run = LedgerRun { job: 4, run: 0 };
     ledger.charge(&tree, index, run, 1000, 1010, &rate).unwrap();
     assert_eq!(
         ledger.used(index, Column::Billing),
@@ -383,7 +383,7 @@ fn memory_goes_with_activity() {
     for hour in 0..3 * 365 * 24_i64 {
         let now = 1_800_000_000 + hour * 3600;
         ledger.advance(&tree, now).unwrap();
-        let run = RunId { job: 1, run: now };
+        let run = LedgerRun { job: 1, run: now };
         let from = now - 600 - hour % 50;
         ledger
             .charge(&tree, at(&tree, 4), run, from, now, &rate)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fairtree::usage::window::{Column, History, LeafKey, Spans, WindowError};
+use fairtree::usage::window::{Column, LeafKey, Spans, UsageHistory, WindowError};
 use fairtree_model::ledgers::{LedgerFile, StoredLedger};
 use serde::Serialize;
 
@@ -187,7 +187,7 @@ pub fn check_sums(stored: &StoredLedger, filled: &Filled) -> Result<Option<SumCh
 }
 
 /// Billing TRES times seconds by account and user.
-fn sums(history: &History) -> Result<BTreeMap<(String, String), f64>, WindowError> {
+fn sums(history: &UsageHistory) -> Result<BTreeMap<(String, String), f64>, WindowError> {
     let resolution = i64::from(history.resolution_secs());
     let as_of = history.sources().iter().map(|source| source.as_of).max();
     // Whole buckets, so that the sums are exact.

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use fairtree::config::{Counts, EndState as CountedState};
 use fairtree::usage::EndState;
-use fairtree::usage::window::{Columns, History, LeafKey, RunId, WindowError};
+use fairtree::usage::window::{Columns, LeafKey, LedgerRun, UsageHistory, WindowError};
 use fairtree_model::input::sacct::{Accounted, Progress};
 
 /// A site's policy for its ledgers.
@@ -103,7 +103,7 @@ pub struct Filled {
     /// The cluster.
     pub cluster: String,
     /// The usage.
-    pub history: History,
+    pub history: UsageHistory,
     /// Runs that count, including running ones.
     pub runs: u64,
     /// Of these, running ones.
@@ -129,9 +129,9 @@ pub struct Filler<'a> {
 struct Cluster {
     times: Times,
     /// Runs without billing count 0.
-    history: History,
+    history: UsageHistory,
     /// The same, but their CPUs count; `None` once a run had billing.
-    by_cpus: Option<History>,
+    by_cpus: Option<UsageHistory>,
     /// Parts of runs before their size changed, until it is known how the run ended; by job.
     parts: HashMap<u32, Vec<Accounted>>,
     /// Runs that continue.
@@ -162,7 +162,8 @@ impl<'a> Filler<'a> {
         for (name, times) in clusters {
             let resolution = u64::from(rules.resolution_secs);
             let columns = Columns::default();
-            let history = History::new(&name, resolution, columns, &rules.dates, times.as_of())?;
+            let history =
+                UsageHistory::new(&name, resolution, columns, &rules.dates, times.as_of())?;
             let by_cpus = Some(history.clone());
             let heard = match &times {
                 Times::Silent(_, heard, _) => *heard,
@@ -363,7 +364,7 @@ impl Cluster {
 
 /// Charges the time of a run to a history.
 fn charge_interval(
-    history: &mut History,
+    history: &mut UsageHistory,
     run: &Accounted,
     billing: u64,
     (from, to): (i64, i64),
@@ -386,7 +387,7 @@ fn charge_interval(
         .collect();
     let rate = columns.rate(billing as f64, 1.0, &counts)?;
     let leaf = LeafKey::new(&run.account, &run.user, "")?;
-    let id = RunId {
+    let id = LedgerRun {
         job: run.job,
         run: run.start,
     };

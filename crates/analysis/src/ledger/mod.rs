@@ -2,7 +2,7 @@
 //!
 //! | module | noun |
 //! |---|---|
-//! | `filler` | runs of `sacct` as [`fairtree::usage::window::History`], by the rules of a site |
+//! | `filler` | runs of `sacct` as [`fairtree::usage::window::UsageHistory`], by the rules of a site |
 //! | `overview` | which times are covered by whom, and how old each source is |
 //! | `check` | what is wrong with ledger files, and whether their sums are those of `sacct` |
 

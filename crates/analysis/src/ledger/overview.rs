@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fairtree::usage::window::{Column, History, Spans};
+use fairtree::usage::window::{Column, Spans, UsageHistory};
 use fairtree_model::ledgers::{LedgerFile, StoredLedger};
 use serde::Serialize;
 
@@ -115,7 +115,7 @@ fn file(stored: &StoredLedger, now: i64) -> FileOverview {
         file: stored.name.clone(),
         kind: stored.file.kind(),
         sources,
-        resolution_secs: history.ok().map(History::resolution_secs),
+        resolution_secs: history.ok().map(UsageHistory::resolution_secs),
         leaves: history.map_or(0, |history| history.leaves().count() as u64),
         running: history.map_or(0, |history| history.open_runs() as u64),
         billing_secs: history.map_or(0.0, billing),
@@ -125,7 +125,7 @@ fn file(stored: &StoredLedger, now: i64) -> FileOverview {
 }
 
 /// Billing TRES times seconds of all leaves.
-fn billing(history: &History) -> f64 {
+fn billing(history: &UsageHistory) -> f64 {
     let resolution = i64::from(history.resolution_secs());
     let as_of = history.sources().iter().map(|source| source.as_of).max();
     // Whole buckets, so that the sum is exact.

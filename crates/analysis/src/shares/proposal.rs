@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::commands::{Commands, Given, Kept, commands};
 use super::level::{Level, LevelRow, Reader};
 use crate::what_if::{AssocMove, Move, SiteChange, WhatIf, WhatIfError, compare_with};
-use fairtree::config::{AccountPolicy, Config, Host, MOST_MINUTES, MinutesFrom, Place};
+use fairtree::config::{AccountPolicy, Config, MOST_MINUTES, MinutesFrom, Place, Program};
 use fairtree::tree::{AssocIndex, Shares};
 use fairtree_model::cluster::{Cluster, FindError, Names};
 
@@ -302,7 +302,7 @@ impl<'a> Granted<'a> {
             }
         }
         config.accounts.sort_by(|a, b| a.account.cmp(&b.account));
-        match config.refusals(Host::Command).first() {
+        match config.refusals(Program::Command).first() {
             Some(error) => Err(self.refused(*first, error.to_string())),
             None => Ok(Some(config)),
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::open;
 use fairtree::compat::Release;
-use fairtree::config::{Config, Host, Include, SlurmConfReader};
+use fairtree::config::{Config, Include, Program, SlurmConfReader};
 use fairtree_analysis::doctor::{InForce, Known, SettingApart, Settings};
 use fairtree_lint::{Options, Severity, run_with};
 use fairtree_model::input::LeftOut;
@@ -143,7 +143,7 @@ impl Said {
             if let Some(value) = value {
                 reader.set(key, value).ok()?;
             }
-            reader.finish_for(Host::Command).ok()
+            reader.finish_for(Program::Command).ok()
         };
         let keys = config::pairs(live)
             .map(|(key, _)| key)

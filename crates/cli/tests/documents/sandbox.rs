@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::command::{CLUSTER, checkout};
-use fairtree::usage::window::{Columns, History, LeafKey, OWN_FILE, RunId};
+use fairtree::usage::window::{Columns, LeafKey, LedgerRun, OWN_FILE, UsageHistory};
 
 /// Such a folder; it goes with the value.
 pub struct Sandbox {
@@ -277,10 +277,10 @@ fn plugins_ledger() -> Vec<u8> {
     let columns = Columns::new(["cpu", "mem", "node"]).expect("three names");
     let rate = columns.rate(2.0, 1.0, &[(0, 2), (1, 4096), (2, 1)]);
     let last_pass = DAY + 10 * 3600;
-    let ledger = History::new("fairtree", 3600, columns, &[], last_pass);
+    let ledger = UsageHistory::new("fairtree", 3600, columns, &[], last_pass);
     let mut ledger = ledger.expect("a ledger");
     let (start, carol) = (DAY + 9 * 3600, LeafKey::new("biology", "carol", ""));
-    let run = RunId {
+    let run = LedgerRun {
         job: 103,
         run: start,
     };

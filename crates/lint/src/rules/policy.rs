@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::words::{duration, entries};
 use crate::effective_settings::{EffectiveSettings, Plugin, Scope};
 use crate::rule::{Hit, Rule, Severity};
-use fairtree::config::{ConfigError, Host, MinutesFrom, Order, UsageModel};
+use fairtree::config::{ConfigError, MinutesFrom, Order, Program, UsageModel};
 use fairtree_model::input::slurm::document::Spot;
 
 pub(super) static RULES: [Rule; 8] = [
@@ -162,7 +162,7 @@ fn parameters_refused(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     }
     // Those have a rule of their own.
     let short = conf.config.short_windows();
-    let refusals = conf.config.refusals(Host::Plugin).into_iter();
+    let refusals = conf.config.refusals(Program::Plugin).into_iter();
     let others = refusals.filter(|error| !short.contains(error));
     others.flat_map(|error| refused(conf, &error)).collect()
 }

@@ -10,7 +10,7 @@ use super::assoc_table::AssocTable;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::part::VOTERS;
 use crate::input::slurm::snapshot::Queued;
-use crate::input::sprio::{Factor, Rows};
+use crate::input::sprio::{Factor, SprioRows};
 use crate::input::{InputError, Name, Problem};
 use fairtree::config::Config;
 use fairtree::priority::{AssocFactors, Index, Job, JobTables, Partition, Qos, Span};
@@ -36,7 +36,7 @@ pub struct Tables<'a> {
 }
 
 /// A row of sprio: the rows, and which of them.
-pub type RowAt<'r> = (&'r Rows, usize);
+pub type RowAt<'r> = (&'r SprioRows, usize);
 
 /// A job in one of its partitions and QOS.
 pub struct Shown {

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 
-use fairtree::usage::window::{Column, Columns, History, LeafKey, Window};
+use fairtree::usage::window::{Column, Columns, LeafKey, UsageHistory, Window};
 use xtask::progress::Progress;
 
 use super::served::{Answer, Served};
@@ -157,7 +157,7 @@ fn ledger(workload: &Workload) -> Result<Vec<u8>> {
     };
     let [cpu, mem, node] = ["cpu", "mem", "node"].map(at);
     let resolution_secs = Window::DEFAULT_RESOLUTION_SECS;
-    let mut history = History::new("twin", resolution_secs, columns.clone(), &[], START)?;
+    let mut history = UsageHistory::new("twin", resolution_secs, columns.clone(), &[], START)?;
     for (account, user) in workload.user_names() {
         if !draw.chance(90) {
             continue;
@@ -190,7 +190,7 @@ mod tests {
             users: 1_000,
             ..Workload::large(Layout::Fresh, Kind::FairTree)
         };
-        let history = History::load(&ledger(&workload).unwrap()).unwrap();
+        let history = UsageHistory::load(&ledger(&workload).unwrap()).unwrap();
         let leaves = history.leaves().count();
         assert!((850..950).contains(&leaves), "{leaves}");
         assert_eq!(history.sources()[0].name, "twin");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use fairtree::usage::window::{Column, History, source_file};
+use fairtree::usage::window::{Column, UsageHistory, source_file};
 
 use super::Check;
 use super::fixture::{self, DEADLINE, job, now};
@@ -131,7 +131,7 @@ fn filled(cluster: &Cluster) -> Result<Sums> {
     let name = source_file("own").context("a label")?;
     let file = cluster.state_file(&name);
     let bytes = fs::read(&file).with_context(|| format!("{}", file.display()))?;
-    let history = History::load(&bytes)?;
+    let history = UsageHistory::load(&bytes)?;
     let to = now()? / 60 * 60 + 60;
     let mut sums = Sums::new();
     for leaf in history.leaves() {

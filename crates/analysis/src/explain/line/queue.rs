@@ -6,7 +6,7 @@ use super::{JobPlace, NodeStanding, OrderWord, PlaceExplained, Stand, TierOf, ki
 use fairtree::config::Tiers;
 use fairtree::engine::{Contenders, longest_secs, units};
 use fairtree::fairshare::Entitlement;
-use fairtree::order::{Job, Level, Node, OrderError, Rival, interleaved, positions, strict};
+use fairtree::order::{Job, Level, Node, OrderError, PartingSide, interleaved, positions, strict};
 use fairtree::tree::{AssocIndex, Shares};
 use fairtree::usage::Phase;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase, Names};
@@ -202,7 +202,7 @@ impl<'a> OrderedQueue<'a> {
         }
     }
 
-    pub(super) fn standing(&self, rival: &Rival) -> NodeStanding {
+    pub(super) fn standing(&self, rival: &PartingSide) -> NodeStanding {
         let at = rival.node.map(|node| node as usize);
         let node = at.map(|at| self.nodes[at]).unwrap_or_default();
         let running = at.map_or(0, |at| self.running[at]);

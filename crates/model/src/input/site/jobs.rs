@@ -290,8 +290,8 @@ fn shared(names: Vec<String>) -> Arc<[Name]> {
 }
 
 /// Rows of sprio: one for each partition and QOS of a job that waits and is not held.
-pub(super) fn sprio_rows(jobs: &[Read]) -> sprio::Rows {
-    let mut rows = sprio::Rows::new(&[
+pub(super) fn sprio_rows(jobs: &[Read]) -> sprio::SprioRows {
+    let mut rows = sprio::SprioRows::new(&[
         Column::JobId,
         Column::Partition,
         Column::User,

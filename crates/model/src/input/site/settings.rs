@@ -6,7 +6,7 @@ use toml::{Spanned, Value};
 
 use super::place::Text;
 use crate::input::error::{InputError, Problem};
-use fairtree::config::{Config, ConfigError, Host};
+use fairtree::config::{Config, ConfigError, Program};
 
 /// The settings; slurm.conf's defaults for those not given.
 pub(super) fn config(
@@ -30,7 +30,7 @@ pub(super) fn config(
         })?;
         lines.push_str(&format!("{}=\"{written}\"\n", key.get_ref()));
     }
-    Config::from_slurm_conf_for(Host::Command, &lines, text.file)
+    Config::from_slurm_conf_for(Program::Command, &lines, text.file)
         .map_err(|error| refused(text, &entries, &error))
 }
 

@@ -3,7 +3,7 @@
 use crate::input::error::{InputError, Problem};
 use crate::input::slurm::document::{Document, Setting};
 use fairtree::compat::Release;
-use fairtree::config::{Config, Host, Include, SlurmConfReader};
+use fairtree::config::{Config, Include, Program, SlurmConfReader};
 
 /// Contents of the files.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ pub fn of_document(
             }
         }
     }
-    let config = reader.finish_for(Host::Command).map_err(|errors| {
+    let config = reader.finish_for(Program::Command).map_err(|errors| {
         let error = &errors[0];
         let key = error.setting.split(' ').next().unwrap_or_default();
         match document.last(key) {

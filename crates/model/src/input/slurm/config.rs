@@ -3,7 +3,7 @@
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use fairtree::compat::{Compat, Release};
-use fairtree::config::{Config, ConfigError, Host, SlurmConfReader};
+use fairtree::config::{Config, ConfigError, Program, SlurmConfReader};
 
 /// The part of the answer about priorities.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,7 +122,7 @@ fn accepted(
     loop {
         let mut reader = SlurmConfReader::for_host(release);
         reader.read(&conf.join("\n"), file);
-        let errors = match reader.finish_for(Host::Command) {
+        let errors = match reader.finish_for(Program::Command) {
             Ok(config) => return Ok(config),
             Err(errors) => errors,
         };

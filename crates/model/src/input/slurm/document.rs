@@ -1,6 +1,6 @@
 //! A slurm.conf with the files that it includes, as slurmctld reads it: one setting after another.
 
-use fairtree::config::lines::{self, Line, Statement, Word};
+use fairtree::config::lines::{self, JoinedLine, Statement, Word};
 use fairtree::config::{Include, Place};
 
 /// Files deeper than this are not read.
@@ -106,7 +106,7 @@ pub struct Document {
 /// A file that is being read, within those that include it.
 struct Open {
     source: usize,
-    pending: std::vec::IntoIter<Line>,
+    pending: std::vec::IntoIter<JoinedLine>,
     text_hash: u64,
 }
 
@@ -171,7 +171,7 @@ impl Document {
             name: name.to_string(),
             lines: text.split('\n').map(str::to_string).collect(),
         });
-        let lines: Vec<Line> = lines::lines(text).collect();
+        let lines: Vec<JoinedLine> = lines::lines(text).collect();
         Open {
             source: self.sources.len() - 1,
             pending: lines.into_iter(),

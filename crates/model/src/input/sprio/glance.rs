@@ -2,7 +2,7 @@
 
 use super::column::{Column, Form};
 use super::number::Digits;
-use super::rows::{BLANK, Data, OTHER, Rows, SprioRow, points};
+use super::rows::{BLANK, Data, OTHER, SprioRow, SprioRows, points};
 use crate::input::sshare::Printed;
 
 /// Information of a row about its job besides factors.
@@ -17,7 +17,7 @@ pub struct Head<'a> {
 }
 
 impl SprioRow<'_> {
-    /// As [`Rows::is_set_by_hand`].
+    /// As [`SprioRows::is_set_by_hand`].
     fn is_set_by_hand(&self) -> bool {
         let zero = |value: &Option<Printed>| value.is_none_or(|printed| printed.value == 0.0);
         self.priority.is_some_and(|priority| priority > 1.0)
@@ -28,7 +28,7 @@ impl SprioRow<'_> {
     }
 }
 
-impl Rows {
+impl SprioRows {
     /// Information of a row about its job.
     ///
     /// # Panics
@@ -93,7 +93,7 @@ impl Rows {
     ///
     /// # Panics
     /// If there is no row at a position.
-    pub fn prints_as(&self, at: usize, other: &Rows, there: usize) -> bool {
+    pub fn prints_as(&self, at: usize, other: &SprioRows, there: usize) -> bool {
         let columns = self.columns.iter().zip(&other.columns);
         let mut same = columns.map(|((_, own), (_, other))| match (own, other) {
             (Data::Wholes(own), Data::Wholes(other)) => {

@@ -19,7 +19,7 @@ pub use column::{Column, Defaults, Factor, Field, Form, FormatError, LineFormat,
 pub use glance::Head;
 pub use header::begins;
 pub use reader::{check_answer, read, read_answer};
-pub use rows::{Rows, SprioRow, Terms};
+pub use rows::{SprioRow, SprioRows, Terms};
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub struct Listing {
     /// The row of `-w`.
     pub weights: Option<Weights>,
     /// One row per job, or per partition of a job.
-    pub rows: Arc<Rows>,
+    pub rows: Arc<SprioRows>,
 }
 
 impl Listing {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cells::{Line, cut};
 use super::column::{Column, LineFormat};
 use super::header::{Header, Layout, asked, columns, header, is_command, of_format};
-use super::{Listing, Queue, Rows};
+use super::{Listing, Queue, SprioRows};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::lines::{Lines, one_more};
@@ -252,7 +252,7 @@ impl Open {
             .columns
             .unwrap_or_else(|| columns(names, normal, number));
         let lines = self.pieces.iter().map(|piece| piece.lines.len());
-        let mut rows = Rows::with_capacity(&columns, lines.sum());
+        let mut rows = SprioRows::with_capacity(&columns, lines.sum());
         let mut weights = None;
         for piece in self.pieces {
             let (mut cells, mut values) = (Vec::new(), Vec::new());

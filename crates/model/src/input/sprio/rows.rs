@@ -73,7 +73,7 @@ pub(super) enum Value<'a> {
 
 /// The rows of a listing.
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
+pub struct SprioRows {
     lines: Vec<u32>,
     pub(super) columns: Vec<(Column, Data)>,
     /// True if no column occurs twice.
@@ -134,22 +134,22 @@ impl Data {
     }
 }
 
-impl Rows {
+impl SprioRows {
     /// No rows yet, of a listing with these columns.
-    pub fn new(columns: &[Column]) -> Rows {
-        Rows::with_capacity(columns, 0)
+    pub fn new(columns: &[Column]) -> SprioRows {
+        SprioRows::with_capacity(columns, 0)
     }
 
-    /// As [`Rows::new`], with room for `rows` rows.
-    pub fn with_capacity(columns: &[Column], rows: usize) -> Rows {
-        Rows {
+    /// As [`SprioRows::new`], with room for `rows` rows.
+    pub fn with_capacity(columns: &[Column], rows: usize) -> SprioRows {
+        SprioRows {
             lines: Vec::with_capacity(rows),
             columns: columns
                 .iter()
                 .map(|&column| (column, Data::of(column, rows)))
                 .collect(),
             once: (1..columns.len()).all(|at| !columns[..at].contains(&columns[at])),
-            ..Rows::default()
+            ..SprioRows::default()
         }
     }
 
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn a_row_is_as_it_was_pushed() {
         let columns = Column::ALL.map(|(_, column)| column);
-        let mut rows = Rows::new(&columns);
+        let mut rows = SprioRows::new(&columns);
         let terms = [("cpu".to_owned(), Printed::exactly(3.5))];
         let whole = SprioRow {
             line: 7,
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn columns_that_are_not_there_are_none() {
-        let mut rows = Rows::new(&[Column::User]);
+        let mut rows = SprioRows::new(&[Column::User]);
         rows.push(&SprioRow {
             job_id: Some(1),
             user: Some("u"),

@@ -1,4 +1,4 @@
-//! Per-run high-water mark of charged time, safe against clocks that step back.
+//! The time up to which passes have charged each run, also after the clock stepped back.
 //!
 //! Usually all runs of jobs are charged up to the last pass. But after the clock stepped back, the
 //! time is before that of the last pass for a while, and there are two kinds of runs: those that ran
@@ -15,8 +15,8 @@ pub type RunKey = (u32, i64);
 /// Up to when passes have charged each run. Times are seconds since 1970.
 ///
 /// ```
-/// use fairtree::engine::HighWater;
-/// let mut charged = HighWater::new(None);
+/// use fairtree::engine::ChargedByPasses;
+/// let mut charged = ChargedByPasses::new(None);
 /// charged.commit(1_000, 1_000, Some(vec![(7, 100)]));
 /// assert_eq!(charged.until((7, 100), 1_300), Some(1_000));
 /// // The clock steps back to 500, and another job starts.
@@ -24,24 +24,24 @@ pub type RunKey = (u32, i64);
 /// assert_eq!(charged.until((8, 510), 520), Some(510));
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct HighWater {
+pub struct ChargedByPasses {
     /// The latest of all passes. `None`: there was none.
     last_ran: Option<i64>,
     /// The runs of the last pass that was not behind another, ascending. `None`: not known, as
     /// after a start; all that is found then counts as charged up to the last pass.
     runs: Option<Vec<RunKey>>,
-    /// High-water marks of runs that began while the clock was behind.
+    /// Runs that began while the clock was behind: the time up to which each is charged.
     later: BTreeMap<RunKey, i64>,
     /// The last pass was behind another.
     behind: bool,
 }
 
-impl HighWater {
+impl ChargedByPasses {
     /// After a start: `last_ran` is the last pass, `None` where there was none.
-    pub fn new(last_ran: Option<i64>) -> HighWater {
-        HighWater {
+    pub fn new(last_ran: Option<i64>) -> ChargedByPasses {
+        ChargedByPasses {
             last_ran,
-            ..HighWater::default()
+            ..ChargedByPasses::default()
         }
     }
 
@@ -74,17 +74,17 @@ impl HighWater {
                 runs.sort_unstable();
                 self.charged(runs, now, before);
             }
-            None => *self = HighWater::new(Some(last_ran)),
+            None => *self = ChargedByPasses::new(Some(last_ran)),
         }
     }
 
     /// `runs` ascend; `before`: the latest pass before this one.
     fn charged(&mut self, mut runs: Vec<RunKey>, now: i64, before: Option<i64>) {
         let Some(before) = before.filter(|before| now < *before) else {
-            *self = HighWater {
+            *self = ChargedByPasses {
                 last_ran: self.last_ran,
                 runs: Some(runs),
-                ..HighWater::default()
+                ..ChargedByPasses::default()
             };
             return;
         };
@@ -112,8 +112,8 @@ mod tests {
     const OLD: RunKey = (1, 100);
 
     /// A pass at 1000 that charged one run.
-    fn passed() -> HighWater {
-        let mut passed = HighWater::new(None);
+    fn passed() -> ChargedByPasses {
+        let mut passed = ChargedByPasses::new(None);
         passed.commit(1000, 1000, Some(vec![OLD]));
         passed
     }
@@ -125,7 +125,7 @@ mod tests {
         // It may have waited for its nodes; the pass has seen it, or its time was not charged.
         assert_eq!(passed.until((2, 900), 1100), Some(1000));
         assert_eq!(passed.until((2, 1050), 1100), Some(1000));
-        assert_eq!(HighWater::new(None).until(OLD, 1100), None);
+        assert_eq!(ChargedByPasses::new(None).until(OLD, 1100), None);
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_counts_as_charged() {
-        let mut started = HighWater::new(Some(1000));
+        let mut started = ChargedByPasses::new(Some(1000));
         assert_eq!(started.until(OLD, 500), Some(1000));
         started.commit(1000, 510, Some(vec![OLD]));
         assert_eq!(started.until(OLD, 520), Some(1000));
