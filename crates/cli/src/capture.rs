@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write, stdout};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::args::{CaptureArgs, Keep};
 use super::cluster::own_policy;
@@ -11,7 +11,8 @@ use super::message::Messages;
 use super::progress::Waiting;
 use super::{Failure, Outcome};
 use fairtree_model::input::capture::{
-    RecordError, Recording, Stored, list as captures, load_pseudonyms, open_only, save_pseudonyms,
+    RecordError, Recording, Stored, latest_history, list as captures, load_pseudonyms, open_only,
+    save_pseudonyms,
 };
 use fairtree_model::input::slurm::snapshot::Source;
 
@@ -24,8 +25,13 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
         return Ok(Outcome::Done);
     }
     let failed = |error| Failure::File(args.folder.display().to_string(), error);
+    let sources = match args.no_history || has_history_of_today(&args.folder) {
+        true => &Source::KEPT[..],
+        false => &Source::FILES[..],
+    };
     let waiting = Waiting::new("asking Slurm");
-    let recording = Recording::new(&args.folder, Duration::from_secs(args.time_limit));
+    let limit = Duration::from_secs(args.time_limit);
+    let recording = Recording::new(&args.folder, sources, limit);
     let mut recording = recording.map_err(|error| match error {
         RecordError::Command(error) => Failure::Command(error),
         RecordError::Folder(error) => failed(error),
@@ -62,6 +68,19 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
     list(&open_only(&folder, &[])?, &mut out)?;
     out.flush()?;
     Ok(Outcome::Done)
+}
+
+/// Seconds for which the past jobs of a capture are recent enough: slightly less than a day, so that a
+/// daily timer asks each time.
+const HISTORY_SECS: u64 = 23 * 3600;
+
+/// Returns true if a capture in the folder has past jobs that are not a day old.
+fn has_history_of_today(folder: &Path) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |since| since.as_secs());
+    // A folder that is not there yet has none.
+    let found = latest_history(folder, u64::MAX).ok().flatten();
+    found.is_some_and(|stored| stored.manifest.time.saturating_add(HISTORY_SECS) > now)
 }
 
 /// Removes the captures that are not to be kept; never the one that was just made.
@@ -109,7 +128,7 @@ fn list(stored: &Stored, out: &mut impl Write) -> Result<(), Failure> {
     )?;
     for entry in &manifest.answers {
         let command = entry.command.join(" ");
-        let source = Source::KEPT
+        let source = Source::FILES
             .into_iter()
             .find(|source| entry.file.as_deref() == Some(source.file()));
         match source {

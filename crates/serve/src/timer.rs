@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use fairtree::config::Config;
 use fairtree_model::input::capture::{RecordError, Recording, list};
+use fairtree_model::input::slurm::snapshot::Source;
 
 use crate::app::Shared;
 use crate::picture::{Picture, PictureError};
@@ -64,7 +65,7 @@ pub async fn run(settings: Capture, every: Duration, shared: Arc<Shared>) {
 /// # Errors
 /// [`TakeError`]; captures of before stay as they are.
 pub fn take(settings: &Capture) -> Result<Picture, TakeError> {
-    let mut recording = Recording::new(&settings.folder, settings.time_limit())?;
+    let mut recording = Recording::new(&settings.folder, &Source::KEPT, settings.time_limit())?;
     let config = recording.settings().map(|settings| settings.config);
     let failed = |error| TakeError::Folder(settings.folder.display().to_string(), error);
     if let Some(text) = config.as_ref().and_then(policy) {

@@ -19,6 +19,10 @@ pub struct CaptureArgs {
     /// as 30d
     #[arg(long, value_name = "NUMBER|DAYSd", value_parser = keep, conflicts_with = "list")]
     pub keep: Option<Keep>,
+    /// Do not ask sacct for the jobs of the last 30 days, from which `fairtree forecast` learns; without this
+    /// option it is asked once a day
+    #[arg(long, conflicts_with = "list")]
+    pub no_history: bool,
     /// List the captures in the folder instead of making one
     #[arg(long, conflicts_with = "anonymise")]
     pub list: bool,
@@ -52,7 +56,7 @@ fn keep(text: &str) -> Result<Keep, String> {
 pub(super) const CAPTURE_ABOUT: &str = "\
 Keep the answers of Slurm's commands in a folder, to look at them elsewhere.
 
-Runs scontrol, sacctmgr, sprio and sshare, which only read, and adds a folder named for the moment \
+Runs scontrol, sacctmgr, sprio, sshare and, once a day, sacct, which only read, and adds a folder named for the moment \
 to the one given: the answers as they were printed, and a manifest. `fairtree share --from` and \
 `fairtree prio --from` read it where there is no Slurm. The table of \
 pseudonyms, which --anonymise keeps beside the folder as FOLDER-pseudonyms.json, shows who is who: keep it, and do not pass it on.";

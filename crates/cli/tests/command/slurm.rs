@@ -17,6 +17,10 @@ pub use checkout::checkout;
 /// What Slurm printed.
 pub const CLUSTER: &str = "tests/captures/cluster";
 
+/// The columns of past jobs; no job has ended.
+pub const HISTORY: &str = "JobID|JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|\
+    ElapsedRaw|TimelimitRaw|ReqCPUS|ReqTRES|AllocCPUS|AllocTRES|NodeList";
+
 /// Commands of Slurm that print what is recorded, or do what `instead` says for one of them.
 pub fn commands(folder: &Path, instead: &[(&str, &str)]) -> PathBuf {
     let bin = folder.join("bin");
@@ -40,6 +44,7 @@ pub fn commands(folder: &Path, instead: &[(&str, &str)]) -> PathBuf {
         ("sprio", cat("sprio")),
         ("sshare", cat("sshare")),
         ("squeue", cat("names")),
+        ("sacct", format!("echo '{HISTORY}'")),
     ] {
         let other = instead.iter().find(|(known, _)| *known == name);
         let script = other.map_or(script.as_str(), |(_, script)| script);

@@ -19,5 +19,7 @@ pub use manifest::{Entry, Manifest, SCHEMA};
 pub use pipe::MAX_ANSWER_BYTES;
 pub use policy::follow;
 pub use recording::{RecordError, Recording};
-pub use store::{Stored, list, load_pseudonyms, open, open_only, save_pseudonyms};
+pub use store::{
+    Stored, latest_history, list, load_pseudonyms, open, open_only, save_pseudonyms, with_history,
+};
 pub use taken::{Taken, take};

@@ -49,18 +49,22 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Asks every command, each for at most `limit`, for a capture in `folder`, which is made if
-    /// need be. What captures that were interrupted left there is removed.
+    /// Asks the commands of `sources`, each for at most `limit`, for a capture in `folder`, which is
+    /// made if need be. What captures that were interrupted left there is removed.
     ///
     /// # Errors
     /// Those of the file system; the first failure of a command that a capture cannot do without.
-    pub fn new(folder: &Path, limit: Duration) -> Result<Recording, RecordError> {
+    pub fn new(
+        folder: &Path,
+        sources: &[Source],
+        limit: Duration,
+    ) -> Result<Recording, RecordError> {
         let making = Making::new(folder, &Manifest::new(now()).folder())?;
         let mut files = Files {
             making,
             there: BTreeSet::new(),
         };
-        let gathered = gather(&mut files, &Source::KEPT, limit)?;
+        let gathered = gather(&mut files, sources, limit)?;
         let Gathered {
             manifest,
             missing,
@@ -81,7 +85,7 @@ impl Recording {
     pub fn anonymise(&mut self, pseudonyms: &mut Pseudonyms) -> Result<(), InputError> {
         let names = self.files.names()?;
         // In a fixed order, so that numbers do not depend on chance.
-        for source in Source::KEPT {
+        for source in Source::FILES {
             if self.files.there.contains(&source) {
                 let written = self
                     .files

@@ -243,6 +243,42 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     }
 }
 
+/// The latest capture that has past jobs, of those in the folder of `stored` that are not later; `None`:
+/// there is none.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn with_history(stored: &Stored) -> Result<Option<Stored>, InputError> {
+    if stored.has(Source::History) {
+        return Ok(Some(stored.clone()));
+    }
+    let Some(folder) = stored.folder.parent() else {
+        return Ok(None);
+    };
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    latest_history(folder, stored.manifest.time)
+}
+
+/// The latest capture in a folder that has past jobs and is not later than a moment, seconds since 1970. One
+/// of another schema is passed over.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn latest_history(folder: &Path, until: u64) -> Result<Option<Stored>, InputError> {
+    for folder in captures(folder)?.into_iter().rev() {
+        let Ok(stored) = open_only(&folder, &[]) else {
+            continue;
+        };
+        if stored.manifest.time <= until && stored.has(Source::History) {
+            return Ok(Some(stored));
+        }
+    }
+    Ok(None)
+}
+
 fn captures(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     let name = folder.display().to_string();
     let entries = fs::read_dir(folder).map_err(|error| InputError::new(&name, error))?;

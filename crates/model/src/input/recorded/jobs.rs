@@ -48,7 +48,7 @@ pub struct RecordedJob {
 }
 
 /// The options of each `sbatch`, by the number of the job.
-type Options = HashMap<u32, String>;
+pub(super) type Options = HashMap<u32, String>;
 
 /// Reads the jobs, in order of submission.
 pub(super) fn read(
@@ -164,12 +164,12 @@ fn archived(job: &LoggedJob<'_>) -> Option<RecordedJob> {
 }
 
 /// A job, and the options that were found of it.
-struct Found<'l> {
-    job: RecordedJob,
+pub(super) struct Found<'l> {
+    pub(super) job: RecordedJob,
     options: Option<&'l String>,
 }
 
-fn job<'l>(record: &Record<'_>, lines: &'l Options) -> Option<Found<'l>> {
+pub(super) fn job<'l>(record: &Record<'_>, lines: &'l Options) -> Option<Found<'l>> {
     let whole = record.job.id;
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let end = digits(whole);
@@ -290,7 +290,7 @@ fn complete(request: &mut Request, record: &Record<'_>, has_options: bool) {
     }
 }
 
-fn megabytes(text: &str) -> Option<u64> {
+pub(super) fn megabytes(text: &str) -> Option<u64> {
     let found = crate::input::slurm::parse_tres(&format!("mem={text}"))?;
     count(&found, "mem")
 }

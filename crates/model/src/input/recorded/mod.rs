@@ -13,6 +13,7 @@
 //! Each may be in gzip with `.gz` after its name. What is missing is in [`Recorded::assumptions`].
 
 mod jobs;
+pub mod past;
 mod samples;
 
 use std::fs::{self, File};

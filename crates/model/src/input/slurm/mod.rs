@@ -24,6 +24,8 @@
 //! | `stamp` | the answers of `squeue` and `scontrol show job`, separated from text of users in
 //! them |
 //! | `stamped_record` | where a record of a job begins, and what of it Slurm printed |
+//! | [`job_request`] | what the jobs that wait and run asked for |
+//! | [`present`] | the machine: nodes, partitions and schedulers as they are now |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
 //! | [`part`] | the same with a few of the jobs |
 //!
@@ -40,6 +42,7 @@ pub mod job;
 mod job_blocks;
 mod job_names;
 mod job_reader;
+pub mod job_request;
 pub mod last_pass;
 pub mod limits;
 pub mod machine;
@@ -47,6 +50,7 @@ pub mod node;
 pub mod part;
 pub mod partition;
 pub mod plugin;
+pub mod present;
 pub mod pseudonym;
 pub mod qos;
 pub mod rights;

@@ -11,6 +11,8 @@ use std::io::{self, BufRead, Write};
 use serde::{Deserialize, Serialize};
 
 use super::job::{self, Names, read_names};
+use super::job_request::JobTail;
+use super::present;
 use super::record::{Record, no_end, records};
 use super::rights;
 use super::snapshot::{Answer, Answers, Source};
@@ -76,7 +78,7 @@ impl Pseudonyms {
         let names = names.map_or_else(Names::new, |answer| read_names(&answer.text));
         let mut changed = Answers::new();
         // In a fixed order, so that numbers do not depend on chance.
-        for source in Source::KEPT {
+        for source in Source::FILES {
             let Some(answer) = answers.get(&source) else {
                 continue;
             };
@@ -120,7 +122,7 @@ impl Pseudonyms {
             Source::Database => rights_settings(input, out).map_err(failed),
             Source::Qos => io::copy(&mut input, out).map(drop).map_err(failed),
             Source::Names => self.names(names, out).map_err(failed),
-            Source::Shares | Source::Priorities | Source::Assocs => {
+            Source::Shares | Source::Priorities | Source::Assocs | Source::History => {
                 self.table(name, input, out, left)
             }
             Source::Jobs => job::for_each(name, input, names, left, &mut |record| {
@@ -203,6 +205,8 @@ impl Pseudonyms {
                 match *column {
                     "User" | "USER" => format!("{margin}{}", self.user(name)),
                     "Account" | "ParentName" => format!("{margin}{}", self.account(name)),
+                    // `CANCELLED by 1016`: the number of a user.
+                    "State" => name.split(' ').next().unwrap_or_default().to_owned(),
                     _ => (*cell).to_owned(),
                 }
             });
@@ -223,6 +227,12 @@ impl Pseudonyms {
     fn job(&mut self, record: &Record<'_>, names: &Names) -> Result<String, InputError> {
         let id = record.text("JobId")?;
         let mut out = format!("JobId={id}");
+        // Before the name, where the reader looks for them.
+        for key in ["ArrayJobId", "ArrayTaskId"] {
+            if let Some(value) = record.said_before("JobName", key) {
+                out.push_str(&format!(" {key}={value}"));
+            }
+        }
         let user = record.text("UserId")?.rsplit_once('(');
         // With the blanks around it, which a record does not show.
         let known = id.parse().ok().and_then(|id| names.get(id));
@@ -246,33 +256,49 @@ impl Pseudonyms {
                 out.push_str(&format!(" {key}={value}"));
             }
         }
+        let rest = JobTail::of(record);
+        out.push_str(&rest.to_string());
         out.push('\n');
         Ok(out)
     }
 }
 
-const JOB: [&str; 16] = [
+const JOB: [&str; 22] = [
     "Priority",
     "Nice",
     "QOS",
     "JobState",
     "Dependency",
     "TimeLimit",
+    "TimeMin",
     "SubmitTime",
     "EligibleTime",
     "AccrueTime",
     "StartTime",
     "Partition",
+    "ReqNodeList",
+    "ExcNodeList",
+    "NodeList",
     "NumNodes",
     "NumCPUs",
+    "NumTasks",
+    "CPUs/Task",
     "TRES",
     "ReqTRES",
     "AllocTRES",
 ];
 
-const PARTITION: [&str; 7] = [
+const PARTITION: [&str; 15] = [
+    "Default",
+    "DefMemPerCPU",
+    "DefMemPerNode",
+    "DefaultTime",
     "MaxNodes",
     "MaxTime",
+    "MinNodes",
+    "Nodes",
+    "OverSubscribe",
+    "QoS",
     "PriorityJobFactor",
     "PriorityTier",
     "State",
@@ -280,7 +306,19 @@ const PARTITION: [&str; 7] = [
     "TRESBillingWeights",
 ];
 
-const NODE: [&str; 3] = ["CPUTot", "State", "CfgTRES"];
+const NODE: [&str; 11] = [
+    "CPUTot",
+    "State",
+    "CfgTRES",
+    "CPUEfctv",
+    "CoresPerSocket",
+    "ThreadsPerCore",
+    "Sockets",
+    "RealMemory",
+    "Gres",
+    "AvailableFeatures",
+    "Weight",
+];
 
 /// Records with some keys only.
 fn selected(
@@ -315,7 +353,7 @@ fn rights_settings(input: impl BufRead, out: &mut impl Write) -> io::Result<()> 
     Ok(())
 }
 
-/// The settings about priorities, and those that give the moment and the release.
+/// The settings about priorities and schedulers, and those that give the moment and the release.
 fn settings(input: impl BufRead, out: &mut impl Write) -> io::Result<()> {
     let keeps = |line: &str| {
         let key = line.split('=').next().unwrap_or("").trim();
@@ -327,6 +365,7 @@ fn settings(input: impl BufRead, out: &mut impl Write) -> io::Result<()> {
                 "AccountingStorageTRES",
             ]
             .contains(&key)
+            || present::SETTINGS.contains(&key)
             || key.starts_with("FairShare")
             || (key.starts_with("Priority") && !key.starts_with("PrioritySiteFactor"))
     };

@@ -154,6 +154,16 @@ impl<'a> Record<'a> {
             .filter(|value| !value.is_empty() && *value != "(null)")
     }
 
+    /// What follows the last value that was read: text that users write, after the key that stopped
+    /// the reader.
+    pub fn rest(&self) -> &'a str {
+        let end = self
+            .fields
+            .last()
+            .map_or(0, |(_, value, start)| start + value.len());
+        &self.text[end..]
+    }
+
     /// As [`Record::said`], of a key that comes before the first `border`.
     pub fn said_before(&self, border: &str, key: &str) -> Option<&'a str> {
         let of = |wanted: &str| {

@@ -15,6 +15,7 @@ use super::qos::QosRow;
 use super::{assoc, config, job, merged_flags, node, partition, qos, rights};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
+use crate::input::recorded::past;
 use crate::input::sprio::{self, Queue};
 use crate::input::sshare::{self, Listing};
 
@@ -45,6 +46,8 @@ pub enum Source {
     Users,
     /// `sacctmgr show config`: the settings of slurmdbd
     Database,
+    /// `sacct`: the jobs of the last 30 days
+    History,
 }
 
 impl Source {
@@ -76,6 +79,18 @@ impl Source {
         Source::Priorities,
         Source::Shares,
     ];
+
+    /// All that a capture can have: those of [`Source::KEPT`], and past jobs, which are asked for last, as
+    /// that takes longest.
+    pub const FILES: [Source; 13] = {
+        let mut files = [Source::History; 13];
+        let mut at = 0;
+        while at < Source::KEPT.len() {
+            files[at] = Source::KEPT[at];
+            at += 1;
+        }
+        files
+    };
 
     /// The command line. `sprio` prints both forms of each factor, because points alone are
     /// rounded to whole numbers.
@@ -126,6 +141,18 @@ impl Source {
             ],
             Source::Users => &["sacctmgr", "-P", "show", "user", "format=User,AdminLevel"],
             Source::Database => &["sacctmgr", "show", "config"],
+            Source::History => &[
+                "sacct",
+                "-a",
+                "-X",
+                "-P",
+                "-S",
+                "now-30days",
+                "-E",
+                "now",
+                "--format=JobID,JobIDRaw,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,\
+                 ElapsedRaw,TimelimitRaw,ReqCPUS,ReqTRES,AllocCPUS,AllocTRES,NodeList",
+            ],
         }
     }
 
@@ -153,12 +180,16 @@ impl Source {
             Source::Coordinators => "accounts.txt",
             Source::Users => "users.txt",
             Source::Database => "database.txt",
+            Source::History => "history.txt",
         }
     }
 
     /// Returns true if the answer has a line for each job.
     pub const fn is_long(self) -> bool {
-        matches!(self, Source::Jobs | Source::Names | Source::Priorities)
+        matches!(
+            self,
+            Source::Jobs | Source::Names | Source::Priorities | Source::History
+        )
     }
 
     /// The error of a capture called `name` that does not have the answer.
@@ -172,7 +203,12 @@ impl Source {
     pub const fn optional(self) -> bool {
         matches!(
             self,
-            Source::Assocs | Source::Qos | Source::Coordinators | Source::Users | Source::Database
+            Source::Assocs
+                | Source::Qos
+                | Source::Coordinators
+                | Source::Users
+                | Source::Database
+                | Source::History
         )
     }
 }
@@ -212,6 +248,7 @@ pub fn validate(source: Source, answer: &Answer, names: &job::Names) -> Result<(
         Source::Users => rights::admin_levels(name, text, left).map(drop),
         // Lines that are not known count as not said.
         Source::Database => Ok(()),
+        Source::History => past::check(name, text.as_bytes()),
     }
 }
 
@@ -231,6 +268,7 @@ pub fn validate_file(
         Source::Names => Ok(()),
         Source::Jobs => job::check_stream(name, opened()?, names),
         Source::Priorities => sprio::check_answer(name, open),
+        Source::History => past::check(name, opened()?),
         Source::Shares => sshare::read_answer(name, opened()?, &mut LeftOut::default()).map(drop),
         _ => {
             let text = io::read_to_string(opened()?);
