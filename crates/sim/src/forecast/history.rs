@@ -43,6 +43,14 @@ impl History {
         self.all.push(ratio);
     }
 
+    /// The ratio that this part of a user's last jobs, 0 to 1, did not exceed; `None` for one without an
+    /// ended job.
+    pub fn quantile(&self, user: u32, part: f64) -> Option<f64> {
+        let sorted = &self.users.get(&user)?.sorted;
+        let rank = (part * sorted.len() as f64).ceil() as usize;
+        sorted.get(rank.clamp(1, sorted.len()) - 1).copied()
+    }
+
     /// A run time for a job of `user` that has run for `elapsed_secs` and has not ended: one of the
     /// user's ratios that are longer, times the limit; the limit where there are none. From
     /// `elapsed_secs` + 1, or 1, to `limit_secs`. `random` is any number, evenly distributed.

@@ -6,9 +6,28 @@
 //! weeks ago. The forecast is the median of the simulated starts; its band encloses most of them, and
 //! is widened by the misses of earlier forecasts.
 
+//!
+//! [`score`] makes forecasts for the jobs of a log on a pool of processors, [`Forecaster`] for those of a
+//! cluster, by Slurm's rules on its nodes.
+
 mod calibration;
+mod forecaster;
 mod history;
+mod known;
+mod rehearsal;
 mod score;
+mod situation;
 
 pub use calibration::Band;
+pub use forecaster::{
+    Change, Forecaster, Hits, LEAST_ENDED, LEAST_HITS, Making, Queue, StartForecast, Trial,
+};
 pub use score::{Forecast, Options, Score, score};
+pub use situation::Stuck;
+
+/// A random number for a key.
+fn random<const N: usize>(key: [u64; N]) -> u64 {
+    key.into_iter().fold(0, |before, part| {
+        fastrand::Rng::with_seed(before ^ part).u64(..)
+    })
+}

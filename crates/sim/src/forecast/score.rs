@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, HashSet};
 
 use super::calibration::{Band, Calibration, Raw};
 use super::history::History;
+use super::random;
 use crate::job::{Job, Waiting};
 use crate::replay::{Machine, Observer, replay};
 use crate::scheduler::Kind;
@@ -280,11 +281,4 @@ impl Known<'_> {
         };
         limited.start_of(wanted, std::iter::empty(), limit)
     }
-}
-
-/// A random number for a key.
-fn random<const N: usize>(key: [u64; N]) -> u64 {
-    key.into_iter().fold(0, |before, part| {
-        fastrand::Rng::with_seed(before ^ part).u64(..)
-    })
 }

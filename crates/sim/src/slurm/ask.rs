@@ -56,6 +56,8 @@ pub struct Ask {
     pub contiguous: bool,
     /// Nice value.
     pub nice: i32,
+    /// A priority that stays as it is; `None`: it is computed.
+    pub fixed: Option<u32>,
 }
 
 /// Names of a request that the machine does not have.
@@ -155,6 +157,7 @@ impl Ask {
             exclusive: request.exclusive,
             contiguous: request.contiguous,
             nice: request.nice,
+            fixed: None,
         })
     }
 

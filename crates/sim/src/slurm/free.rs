@@ -54,6 +54,11 @@ pub trait Observer {
         true
     }
 
+    /// A job starts.
+    fn starts(&mut self, job: usize, ms: i64) {
+        let _ = (job, ms);
+    }
+
     /// A job that waits does not start in a cycle, for this reason.
     fn stays(&mut self, job: usize, ms: i64, reason: &Reason) {
         let _ = (job, ms, reason);
@@ -106,12 +111,54 @@ pub fn run(
 ) -> Result<Ran, Unpriced> {
     let mut state = State::new(machine);
     state.counters = Counters::new(site.limits.clone());
-    let begin = jobs
+    let now_ms = jobs
         .lives
         .iter()
         .map(|life| life.submit_ms)
         .min()
         .unwrap_or(0);
+    let begin = Begin {
+        state,
+        now_ms,
+        last_pass_ms: None,
+        spread: 0,
+    };
+    resume(machine, site, jobs, begin, phases, observer)
+}
+
+/// The state in which a run begins.
+#[derive(Clone, Debug)]
+pub struct Begin {
+    /// Jobs that run, and what they have.
+    pub state: State,
+    /// The moment, milliseconds since 1970. Jobs that were submitted before it and do not run wait.
+    pub now_ms: i64,
+    /// When priorities were computed last, milliseconds since 1970; `None`: by the phase.
+    pub last_pass_ms: Option<i64>,
+    /// Cycles of the backfill scheduler, and passes of priorities, are at least this part of the time since
+    /// the beginning apart, so that what is far away costs less: 30 means a thirtieth; 0: as Slurm has them.
+    pub spread: i64,
+}
+
+/// As [`run`], from a state in which jobs run and wait already. The run time of a job that runs counts
+/// from its start.
+///
+/// # Errors
+/// Rows that cannot be priced.
+pub fn resume(
+    machine: &Machine,
+    site: Site,
+    jobs: Jobs<'_>,
+    begin: Begin,
+    phases: Phases,
+    observer: &mut dyn Observer,
+) -> Result<Ran, Unpriced> {
+    let Begin {
+        state,
+        now_ms: begin,
+        last_pass_ms,
+        spread,
+    } = begin;
     let mut free = Free {
         machine,
         partitions: Partitions::new(machine),
@@ -130,9 +177,23 @@ pub fn run(
         to_come: 0,
         last_begin: last_begin(jobs.lives),
         idle_passes: 0,
+        begin,
+        spread,
     };
+    for running in free.state.running.clone() {
+        let job = running.job;
+        let start = running.start * 1000;
+        let run = jobs.lives[job].run_ms;
+        let end = run.map_or(running.limit_end * 1000, |run| start + run);
+        free.fates[job].start_ms = Some(start);
+        // It has not ended yet.
+        free.push(end.max(begin + 1), Event::Ended(job));
+    }
     for (at, life) in jobs.lives.iter().enumerate() {
-        free.push(life.submit_ms, Event::Submitted(at));
+        if free.fates[at].start_ms.is_some() {
+            continue;
+        }
+        free.push(life.submit_ms.max(begin), Event::Submitted(at));
         if let Some(ms) = life.cancel_ms {
             free.push(ms, Event::Cancelled(at));
         }
@@ -142,7 +203,12 @@ pub fn run(
     if machine.scheduling.has_backfill {
         free.push(begin + phases.backfill_ms, Event::Backfill);
     }
-    free.push(begin - phases.pass_ms, Event::Pass);
+    let period = free.site.period() * 1000;
+    let pass = match last_pass_ms {
+        Some(last) => begin + period - (begin - last).rem_euclid(period),
+        None => begin - phases.pass_ms,
+    };
+    free.push(pass, Event::Pass);
     let mut stopped_ms = None;
     while let Some(Reverse((ms, event))) = free.events.pop() {
         // Loops continue only as long as somebody may come or start.
@@ -195,6 +261,10 @@ struct Free<'a> {
     last_begin: i64,
     /// Passes over all jobs without anything running or to come.
     idle_passes: u32,
+    /// When it began, milliseconds since 1970.
+    begin: i64,
+    /// See [`Begin::spread`].
+    spread: i64,
 }
 
 /// Hands on reasons.
@@ -257,7 +327,8 @@ impl Free<'_> {
                 self.site
                     .pass(secs, machine, asks, &self.state.running, &waiting);
                 self.line.price(secs, machine, asks, &self.site)?;
-                self.push(ms + self.site.period() * 1000, Event::Pass);
+                let period = self.site.period() * 1000;
+                self.push(ms + period.max(self.apart(ms)), Event::Pass);
             }
             Event::Tick => self.tick(ms, observer),
             Event::Backfill => self.backfill(ms, observer),
@@ -285,7 +356,10 @@ impl Free<'_> {
             self.last_main = secs;
             let queue = self.queue(ms);
             self.changed |= !queue.is_empty();
-            let mut reasons = Reasons { ms, observer };
+            let mut reasons = Reasons {
+                ms,
+                observer: &mut *observer,
+            };
             let (machine, asks) = (self.machine, self.jobs.asks);
             let parts = &self.partitions;
             let state = &mut self.state;
@@ -301,7 +375,7 @@ impl Free<'_> {
                 state,
                 &mut reasons,
             );
-            self.started(ms, &starts);
+            self.started(ms, &starts, observer);
         }
         // Seconds in which nothing can happen are passed over.
         let idle = self.line.is_empty() && !self.triggered;
@@ -322,15 +396,23 @@ impl Free<'_> {
         }
         self.changed = false;
         let queue = self.queue(ms);
-        let mut reasons = Reasons { ms, observer };
+        let mut reasons = Reasons {
+            ms,
+            observer: &mut *observer,
+        };
         let (machine, asks) = (self.machine, self.jobs.asks);
         let parts = &self.partitions;
         let secs = ms.div_euclid(1000);
         let state = &mut self.state;
         let starts = backfill::run(machine, parts, asks, &queue, secs, state, &mut reasons);
         self.backfilled += starts.len();
-        self.started(ms, &starts);
-        self.push(ms + interval, Event::Backfill);
+        self.started(ms, &starts, observer);
+        self.push(ms + interval.max(self.apart(ms)), Event::Backfill);
+    }
+
+    /// The least time between two cycles, milliseconds.
+    fn apart(&self, ms: i64) -> i64 {
+        (ms - self.begin).checked_div(self.spread).unwrap_or(0)
     }
 
     /// The jobs that wait and could start, sorted.
@@ -362,8 +444,9 @@ impl Free<'_> {
         queue
     }
 
-    fn started(&mut self, ms: i64, starts: &[Start]) {
+    fn started(&mut self, ms: i64, starts: &[Start], observer: &mut dyn Observer) {
         for start in starts {
+            observer.starts(start.job, ms);
             self.line.leave(start.job);
             self.fates[start.job].start_ms = Some(ms);
             let run = self.jobs.lives[start.job].run_ms.unwrap_or_else(|| {

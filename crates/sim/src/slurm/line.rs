@@ -47,7 +47,10 @@ impl Line {
         let partitions = ask.partitions.iter();
         let rows = partitions.map(|at| site.job(machine, ask, *at, accrue, &mut tres));
         let rows: Vec<Job> = rows.collect();
-        self.priorities[job] = site.prices(now, &rows, &tres)?;
+        self.priorities[job] = match ask.fixed {
+            Some(priority) => vec![priority; rows.len()],
+            None => site.prices(now, &rows, &tres)?,
+        };
         Ok(())
     }
 
@@ -123,6 +126,9 @@ impl Line {
             let own = &mut self.priorities[*job];
             let count = own.len();
             *own = prices.by_ref().take(count).collect();
+            if let Some(priority) = asks[*job].fixed {
+                own.fill(priority);
+            }
         }
         Ok(())
     }

@@ -8,6 +8,7 @@
 //! | [`select`] | the nodes of a job |
 //! | [`limits`] | limits of associations and QOS |
 //! | [`state`] | jobs that run, nodes in use, the queue |
+//! | [`placed`] | resources of a job on nodes that it is known to have |
 //! | [`main_loop`] | a pass of the main scheduler |
 //! | [`plan`] | the plan of a backfill cycle |
 //! | [`backfill`] | a cycle of the backfill scheduler |
@@ -30,6 +31,7 @@ pub mod limits;
 pub mod line;
 pub mod main_loop;
 pub mod node_set;
+pub mod placed;
 pub mod plan;
 pub mod select;
 pub mod site;

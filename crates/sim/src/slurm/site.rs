@@ -24,11 +24,13 @@ use super::limits::SiteLimits;
 use super::state::Running;
 use super::usage::Allocation;
 
+mod of_cluster;
+
 /// Names of resources, in Slurm's order.
 const TRES: [&str; 4] = ["cpu", "mem", "node", "billing"];
 
 /// Accounts, users, QOS, settings and usage.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Site {
     config: Config,
     site: engine::Site,
