@@ -26,7 +26,7 @@ pub use compare::CompareArgs;
 pub use cost::CostArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
-pub use forecast::ForecastArgs;
+pub use forecast::{ForecastArgs, ProxyName};
 pub use ledger::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, PlaceArgs, ShowArgs};
 pub use live::LiveArgs;
 pub use login::LoginArgs;

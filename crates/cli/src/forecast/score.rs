@@ -1,12 +1,13 @@
-//! `fairtree forecast`.
+//! `fairtree forecast --score`.
 
 use std::io::{BufWriter, Write, stdout};
+use std::path::Path;
 
-use super::args::ForecastArgs;
-use super::message::Messages;
-use super::progress::Waiting;
-use super::simulate::{Interrupt, Log, read_log};
-use super::{Failure, Outcome, told};
+use crate::args::ForecastArgs;
+use crate::message::Messages;
+use crate::progress::Waiting;
+use crate::simulate::{Interrupt, Log, read_log};
+use crate::{Failure, Outcome, told};
 use fairtree_analysis::forecast::ForecastScore;
 use fairtree_analysis::simulate::LeftOut;
 use fairtree_model::input::sacct;
@@ -14,13 +15,25 @@ use fairtree_render::forecast::{to_json, write};
 use fairtree_render::simulate::notes;
 use fairtree_sim::forecast::{Options, score};
 
+/// Simulations for each forecast.
+const SCORE_DRAWS: u16 = 12;
+
 /// Reads a log, makes forecasts, compares.
-pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: &ForecastArgs,
+    score_of: &Path,
+    messages: &Messages,
+) -> Result<Outcome, Failure> {
+    let Some(procs) = args.procs else {
+        return Err(Failure::Usage(
+            "--score needs --procs NUMBER: processors of the machine".to_owned(),
+        ));
+    };
     let columns = sacct::Options {
         columns: args.columns.as_deref(),
         cluster: args.cluster.as_deref(),
     };
-    let log = read_log(Some(&args.score), columns, args.procs)?;
+    let log = read_log(Some(score_of), columns, procs)?;
     let Log {
         name,
         workload,
@@ -29,7 +42,7 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
     let options = Options {
         scheduler: args.scheduler.into(),
         forecasts: args.forecasts,
-        draws: usize::from(args.draws),
+        draws: usize::from(args.draws.unwrap_or(SCORE_DRAWS)),
         seed: args.seed,
     };
     // Before there are threads: one that does not hold signals would get them.
@@ -38,7 +51,7 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
     let made = score(workload, options, &mut || !interrupt.has_come());
     drop(waiting);
     drop(interrupt);
-    let figures = ForecastScore::new(&made, &options, args.procs, workload.jobs.len());
+    let figures = ForecastScore::new(&made, &options, procs, workload.jobs.len());
     let left_out = LeftOut::of(workload, summary.idle, summary.unreadable);
     for note in summary.notes.iter().chain(&notes(workload, &left_out)) {
         messages.note(note);

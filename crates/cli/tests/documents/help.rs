@@ -226,7 +226,9 @@ fn exit_codes_are_those_that_the_help_states() {
             &[
                 (0, "forecast --procs 64 --score examples/week.swf"),
                 (1, STOPPED_FORECASTS),
-                (2, "forecast --procs 64"),
+                (0, "forecast 4711 --from week"),
+                (2, "forecast 1 --from week"),
+                (2, "forecast --score examples/week.swf"),
                 (2, "forecast --procs 64 --score absent.swf"),
                 (2, "forecast --procs 64 --draws 1 --score examples/week.swf"),
                 (

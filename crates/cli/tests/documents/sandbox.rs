@@ -185,7 +185,7 @@ impl Sandbox {
             ),
             ("sshare", "'-a -l'|'-l -a') f=sshare-al;; *-P*) f=sshare;;"),
             ("squeue", "*%A*) f=names;;"),
-            ("sacct", "*) f=../sacct;;"),
+            ("sacct", "*now-30days*) f=history;; *) f=../sacct;;"),
         ] {
             let script = format!(
                 "#!/bin/sh\ncase \"$*\" in {cases} *) echo \"{name} $*: not recorded\" >&2; exit 9;; \
@@ -193,6 +193,7 @@ impl Sandbox {
             );
             executable(&bin.join(name), &script);
         }
+        fs::write(self.path("recorded/history.txt"), history()).expect("written");
         fs::write(self.path("recorded/clusters.txt"), "fairtree\n").expect("written");
         // The same on every machine.
         for (name, says) in [
@@ -294,6 +295,26 @@ fn plugins_ledger() -> Vec<u8> {
     charged.expect("it is the first charge");
     ledger.cover(DAY - 12 * 3600, last_pass).expect("covered");
     ledger.save()
+}
+
+/// Past jobs as sacct lists them for a capture: a dozen of frank and of carol, of five of the ten minutes
+/// that they may take.
+fn history() -> String {
+    let mut text = "JobID|JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|\
+                    ElapsedRaw|TimelimitRaw|ReqCPUS|ReqTRES|AllocCPUS|AllocTRES|NodeList\n"
+        .to_owned();
+    for at in 0..24 {
+        let (user, account) = [("frank", "genomics"), ("carol", "biology")][at % 2];
+        let (start, end) = (at * 2 % 60, at * 2 % 60 + 5);
+        let day = format!("2026-11-21T{:02}", 8 + at * 2 / 60);
+        let tres = "billing=1,cpu=1,node=1";
+        text += &format!(
+            "{0}|{0}|{user}|{account}|main|normal|COMPLETED|{day}:{start:02}:00|{day}:{start:02}:00|\
+             {day}:{start:02}:00|{day}:{end:02}:00|300|10|1|{tres}|1|{tres}|n0\n",
+            100 + at
+        );
+    }
+    text
 }
 
 fn executable(path: &Path, script: &str) {

@@ -128,7 +128,11 @@ const PAGES: [(&str, &str, &[&str]); 16] = [
     (
         "docs/forecast.md",
         "fairtree.forecast/1",
-        &["forecast --procs 64 --json --score examples/week.swf"],
+        &[
+            "forecast --procs 64 --json --score examples/week.swf",
+            "forecast 4711 --json --from week",
+            "forecast 4711 --json",
+        ],
     ),
     (
         "docs/bill.md",

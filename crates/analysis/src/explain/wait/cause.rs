@@ -64,7 +64,7 @@ pub struct Dependency {
 }
 
 /// The cause of a job that waits.
-pub(super) fn of(cluster: &Cluster, job: &ClusterJob) -> Cause {
+pub fn cause(cluster: &Cluster, job: &ClusterJob) -> Cause {
     let reason = job.wait.as_deref().map(|wait| &*wait.reason);
     let refused = reason.is_none_or(|reason| reason.starts_with("Partition"));
     let partitions = never::partitions(cluster, &job.job, refused);

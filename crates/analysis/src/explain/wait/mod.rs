@@ -21,7 +21,7 @@ use crate::what_if::standing::{Entry, queue};
 use fairtree::priority::Index;
 use fairtree_model::cluster::{Cluster, ClusterJob, Names};
 
-pub use cause::{Cause, Dependency};
+pub use cause::{Cause, Dependency, cause};
 pub use limit::Reached;
 pub use never::Never;
 pub use step::{Step, StepKind};
@@ -96,7 +96,7 @@ pub fn waits(
     if !cause::waits(job) {
         return Ok(None);
     }
-    let cause = cause::of(cluster, job);
+    let cause = cause(cluster, job);
     let mut waits = Waits {
         reason: job.wait.as_deref().map(|wait| wait.reason.to_string()),
         cause,

@@ -1,0 +1,10 @@
+//! Forecasts of starts: those of the jobs of a cluster that wait, and how good they are on a log.
+
+mod score;
+mod start;
+
+pub use score::ForecastScore;
+pub use start::{
+    Account, Asked, ForecastError, Help, JobForecast, LEAST_PAST_JOBS, Pattern, QueueForecast,
+    Trust, Wanted, forecast_jobs, waiting_of,
+};

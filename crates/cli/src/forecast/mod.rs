@@ -1,0 +1,124 @@
+//! `fairtree forecast`.
+
+mod queue;
+mod score;
+
+use std::io::{BufWriter, Write, stdout};
+
+use super::args::{ForecastArgs, ProxyName};
+use super::message::Messages;
+use super::progress::Waiting;
+use super::simulate::Interrupt;
+use super::user::{login_name, login_names};
+use super::{Failure, Outcome, terminal, told};
+use fairtree_analysis::forecast::{Asked, QueueForecast, Wanted, forecast_jobs, waiting_of};
+use fairtree_model::cluster::JobPhase;
+use fairtree_render::forecast::{Source, starts_to_json, write_starts};
+use fairtree_sim::forecast::Making;
+use jiff::tz::TimeZone;
+use queue::{From, Present};
+
+/// Forecasts for jobs that wait, or the score of forecasts on a log.
+pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    if let Some(log) = &args.score {
+        return score::run(args, log, messages);
+    }
+    let wants_past = args.proxy.is_none();
+    let from = match &args.from {
+        Some(folder) => From::Capture(folder),
+        None => From::Slurm,
+    };
+    let present = Present::read(from, wants_past, args.time_limit, messages)?;
+    let wanted = wanted(args, &present)?;
+    if wanted.is_empty() {
+        messages.note("no such job waits");
+    }
+    let making = Making {
+        draws: args
+            .draws
+            .map_or(Making::default().draws, |draws| usize::from(draws)),
+        seed: args.seed,
+        by_limits: args.proxy == Some(ProxyName::Limit),
+        ..Making::default()
+    };
+    let asked = Asked {
+        making,
+        helps: args.job.is_some(),
+        ..present.asked()
+    };
+    let mut interrupt = Interrupt::new();
+    let waiting = Waiting::new("simulating");
+    let made = forecast_jobs(&asked, &wanted, &mut || !interrupt.has_come());
+    drop(waiting);
+    drop(interrupt);
+    let made = made.map_err(|error| Failure::Usage(format!("{}: {error}", present.name)))?;
+    for note in present.notes.iter().chain(&made.assumptions) {
+        messages.note(note);
+    }
+    say(args, &present, &made)
+}
+
+fn say(args: &ForecastArgs, present: &Present, made: &QueueForecast) -> Result<Outcome, Failure> {
+    let zone = TimeZone::system();
+    let source = Source {
+        name: &present.name,
+        age_secs: present.age_secs,
+        zone: &zone,
+    };
+    let mut out = BufWriter::new(stdout().lock());
+    let written = match args.json {
+        true => starts_to_json(&mut out, &source, made),
+        false => write_starts(&mut out, &source, made, terminal::table_width()),
+    };
+    let outcome = match made.complete {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    };
+    told(written.and_then(|()| out.flush()), outcome)
+}
+
+/// The jobs that are asked for.
+fn wanted(args: &ForecastArgs, present: &Present) -> Result<Vec<Wanted>, Failure> {
+    let cluster = &present.cluster;
+    let Some(name) = &args.job else {
+        let users = match (args.all, args.user.is_empty()) {
+            (true, _) => return Ok(waiting_of(cluster, None)),
+            (false, false) => login_names(&args.user),
+            (false, true) => vec![login_name().ok_or_else(|| {
+                Failure::Usage("this user has no name: -u USER names one".to_owned())
+            })?],
+        };
+        let mut wanted: Vec<Wanted> = Vec::new();
+        for user in &users {
+            wanted.extend(waiting_of(cluster, Some(user)));
+        }
+        return Ok(wanted);
+    };
+    let wanted = one(name, present)?;
+    Ok(vec![wanted])
+}
+
+/// A job by its name, if it waits.
+fn one(name: &str, present: &Present) -> Result<Wanted, Failure> {
+    let cluster = &present.cluster;
+    let allowed = "allowed is the number of a job, as 4711, or 4711_3 for a task of an array";
+    let parsed = name
+        .parse()
+        .map_err(|()| Failure::Usage(format!("JOB: found {name:?}, {allowed}")))?;
+    let found = cluster.find_job(parsed);
+    let job = found.map_err(|error| Failure::Usage(error.to_string()))?;
+    let about = &cluster.jobs()[job];
+    let state = &about.state;
+    match about.phase {
+        JobPhase::Pending => Ok(Wanted {
+            job,
+            task: name.split_once('_').and_then(|(_, task)| task.parse().ok()),
+        }),
+        JobPhase::Running => Err(Failure::Usage(format!(
+            "job {name} is {state}: it has started; allowed is a job that waits"
+        ))),
+        JobPhase::Ended => Err(Failure::Usage(format!(
+            "job {name} is {state}: it is over; allowed is a job that waits"
+        ))),
+    }
+}

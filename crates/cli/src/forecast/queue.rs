@@ -1,0 +1,251 @@
+//! What forecasts are made from: a live site, or a capture.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::Failure;
+use crate::cluster::follow_own;
+use crate::message::Messages;
+use crate::progress::Waiting;
+use fairtree_analysis::forecast::Asked;
+use fairtree_model::cluster::Cluster;
+use fairtree_model::input::capture::{Stored, latest_history, open, take, with_history};
+use fairtree_model::input::recorded::{RecordedJob, past};
+use fairtree_model::input::slurm::job::read_names;
+use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
+use fairtree_model::input::slurm::{job_request, present};
+use fairtree_model::input::{InputError, LeftOut};
+use fairtree_model::machine::Machine;
+use fairtree_sim::forecast::Making;
+
+/// Where the packaged timer keeps captures.
+pub(crate) const CAPTURES: &str = "/var/lib/fairtree/captures";
+/// Past jobs of a capture are recent enough for a live forecast, seconds.
+const RECENT_SECS: i64 = 3 * 86_400;
+
+/// Where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum From<'a> {
+    /// A capture, or the latest in a folder.
+    Capture(&'a Path),
+    /// Slurm itself.
+    Slurm,
+}
+
+/// A site with its queue, its machine and its past.
+pub(crate) struct Present {
+    /// Name of the input.
+    pub name: String,
+    /// The site with its queue.
+    pub cluster: Cluster,
+    machine: Machine,
+    jobs: Vec<RecordedJob>,
+    past: Vec<RecordedJob>,
+    now: i64,
+    /// How old it is, seconds; `None`: it is live.
+    pub age_secs: Option<i64>,
+    /// Notes for the reader.
+    pub notes: Vec<String>,
+}
+
+/// Answers, and where they are from.
+struct Taken {
+    name: String,
+    answers: Answers,
+    user: Option<String>,
+    stored: Option<Stored>,
+    now: i64,
+    age_secs: Option<i64>,
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    })
+}
+
+impl Present {
+    /// Reads all of it; past jobs where `wants_past`. `time_limit`: seconds for each command of Slurm.
+    pub fn read(
+        from: From<'_>,
+        wants_past: bool,
+        time_limit: u64,
+        messages: &Messages,
+    ) -> Result<Present, Failure> {
+        let mut notes = Vec::new();
+        let kept = match from {
+            From::Slurm if wants_past => recent_history(),
+            _ => None,
+        };
+        let asks_past = wants_past && kept.is_none();
+        let taken = match from {
+            From::Capture(folder) => captured(folder)?,
+            From::Slurm => asked(asks_past, Duration::from_secs(time_limit), messages)?,
+        };
+        let Taken {
+            name,
+            answers,
+            user,
+            stored,
+            now,
+            age_secs,
+        } = taken;
+        let mut snapshot = Snapshot::read(&name, &answers)?;
+        match &stored {
+            Some(stored) => stored.follow_policy(&mut snapshot.queued.settings.config)?,
+            None => follow_own(&mut snapshot.queued.settings.config),
+        }
+        let private = &mut snapshot.queued.settings.private_data;
+        if user.as_deref() == Some("root") {
+            private.clear();
+        }
+        let words = private.join(",");
+        let hides = |words: &[&str]| private.iter().any(|word| words.contains(&&**word));
+        let own = |name: &str| user.as_deref() == Some(name);
+        let only_own = snapshot.queued.jobs.iter().all(|job| own(&job.user));
+        if hides(&["jobs", "all"]) && only_own {
+            return Err(hidden(&name, &words, "jobs"));
+        }
+        let hides_shares = hides(&["usage", "accounts", "users", "all"]);
+        let cluster = match Cluster::from_snapshot(&snapshot, None) {
+            Err(_) if hides_shares => return Err(hidden(&name, &words, "shares and usage")),
+            read => read?,
+        };
+        let machine = present::read(&name, &answers)?;
+        let mut left = LeftOut::default();
+        let jobs = jobs(&answers, &mut left)?;
+        let past = match (wants_past, kept.as_ref().or(stored.as_ref())) {
+            (false, _) => Vec::new(),
+            (true, Some(stored)) => past_of(stored, &mut notes)?,
+            (true, None) => past_in(&answers, &mut notes)?,
+        };
+        notes.extend(left.notes());
+        notes.extend(cluster.assumptions.iter().cloned());
+        Ok(Present {
+            name,
+            cluster,
+            machine,
+            jobs,
+            past,
+            now,
+            age_secs,
+            notes,
+        })
+    }
+
+    /// What forecasts are made from; they try nothing that may help.
+    pub fn asked(&self) -> Asked<'_> {
+        Asked {
+            cluster: &self.cluster,
+            machine: &self.machine,
+            present: &self.jobs,
+            past: &self.past,
+            now: self.now,
+            making: Making::default(),
+            helps: false,
+        }
+    }
+}
+
+/// Why there is no forecast where Slurm hides something.
+fn hidden(name: &str, words: &str, what: &str) -> Failure {
+    Failure::Usage(format!(
+        "{name}: no forecast: PrivateData={words} hides the {what} of others, who may be ahead\nhint: a \
+         capture by an administrator has them: --from DIR"
+    ))
+}
+
+/// A capture.
+fn captured(folder: &Path) -> Result<Taken, Failure> {
+    let stored = open(folder)?;
+    let time = i64::try_from(stored.manifest.time).unwrap_or(0);
+    Ok(Taken {
+        name: stored.folder.display().to_string(),
+        answers: stored.answers.clone(),
+        user: stored.manifest.user.clone(),
+        now: time,
+        age_secs: Some((now() - time).max(0)),
+        stored: Some(stored),
+    })
+}
+
+/// The answers of Slurm itself.
+fn asked(asks_past: bool, limit: Duration, messages: &Messages) -> Result<Taken, Failure> {
+    let mut sources = Source::ALL.to_vec();
+    if asks_past {
+        sources.push(Source::History);
+    }
+    let waiting = Waiting::new("asking Slurm");
+    let taken = take(&sources, limit)?;
+    drop(waiting);
+    for (_, error) in &taken.missing {
+        messages.note(&error.to_string());
+    }
+    taken
+        .left
+        .notes()
+        .iter()
+        .for_each(|note| messages.note(note));
+    Ok(Taken {
+        name: "the live site".to_owned(),
+        answers: taken.answers,
+        user: taken.manifest.user,
+        stored: None,
+        now: now(),
+        age_secs: None,
+    })
+}
+
+/// The capture of the packaged timer whose past jobs save a question to the database, if this user may read
+/// it.
+fn recent_history() -> Option<Stored> {
+    let found = latest_history(Path::new(CAPTURES), u64::MAX).ok()??;
+    let time = i64::try_from(found.manifest.time).ok()?;
+    (!found.manifest.anonymised && now() - time < RECENT_SECS).then_some(found)
+}
+
+/// The jobs that wait and run.
+fn jobs(answers: &Answers, left: &mut LeftOut) -> Result<Vec<RecordedJob>, InputError> {
+    let names = answers.get(&Source::Names);
+    let names = names.map(|answer| read_names(&answer.text));
+    match answers.get(&Source::Jobs) {
+        Some(answer) => job_request::read(
+            &answer.name,
+            answer.text.as_bytes(),
+            &names.unwrap_or_default(),
+            left,
+        ),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The past jobs of a capture, or of the latest before it that has them.
+fn past_of(stored: &Stored, notes: &mut Vec<String>) -> Result<Vec<RecordedJob>, InputError> {
+    let Some(found) = with_history(stored)? else {
+        notes.push(format!(
+            "{}: has no past jobs, and no capture beside it has: earlier versions, and --no-history, make \
+             captures without",
+            stored.folder.display()
+        ));
+        return Ok(Vec::new());
+    };
+    let path = found.path(Source::History)?;
+    let name = path.display().to_string();
+    let file = File::open(&path).map_err(|error| InputError::new(&name, error))?;
+    let read = past::read(&name, BufReader::with_capacity(1 << 16, file))?;
+    notes.extend(read.notes);
+    Ok(read.jobs)
+}
+
+/// The past jobs that Slurm told.
+fn past_in(answers: &Answers, notes: &mut Vec<String>) -> Result<Vec<RecordedJob>, InputError> {
+    let Some(answer) = answers.get(&Source::History) else {
+        return Ok(Vec::new());
+    };
+    let read = past::read(&answer.name, answer.text.as_bytes())?;
+    notes.extend(read.notes);
+    Ok(read.jobs)
+}

@@ -1,0 +1,305 @@
+//! Forecasts of captures, from outside. Expected starts are computed by hand: one node of four CPUs, on
+//! which jobs follow one another.
+
+mod command;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use command::{CLUSTER, Ran, checkout, fairtree, folder};
+use serde_json::{Value, json};
+
+/// The moment of the capture, 2026-11-21T10:40:18Z.
+const NOW: i64 = 1_795_257_618;
+/// 2026-11-21T10:36:33Z, when job 1 started.
+const STARTED: i64 = NOW - 225;
+
+const HISTORY: &str = "JobID|JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|\
+    ElapsedRaw|TimelimitRaw|ReqCPUS|ReqTRES|AllocCPUS|AllocTRES|NodeList\n";
+
+/// A job of four CPUs for an hour, as scontrol 22.05.8 prints it.
+fn job(id: u32, user: &str, (state, reason, priority): (&str, &str, u32)) -> String {
+    let (start, nodes) = match state {
+        "RUNNING" => ("2026-11-21T10:36:33", "n0"),
+        _ => ("Unknown", ""),
+    };
+    format!(
+        "JobId={id} JobName=wrap UserId={user}(1006) GroupId={user}(1006) MCS_label=N/A \
+         Priority={priority} Nice=0 Account=physics QOS=normal JobState={state} Reason={reason} \
+         Dependency=(null) Requeue=1 RunTime=00:00:00 TimeLimit=01:00:00 TimeMin=N/A \
+         SubmitTime=2026-11-21T10:36:{id:02} EligibleTime=2026-11-21T10:36:{id:02} \
+         AccrueTime=2026-11-21T10:36:{id:02} StartTime={start} EndTime=Unknown Partition=main \
+         ReqNodeList=(null) ExcNodeList=(null) NodeList={nodes} NumNodes=1 NumCPUs=4 NumTasks=4 CPUs/Task=1 \
+         ReqB:S:C:T=0:0:*:* TRES=cpu=4,mem=1000M,node=1,billing=4 Socks/Node=* NtasksPerN:B:S:C=0:0:*:* \
+         CoreSpec=* MinCPUsNode=1 MinMemoryNode=0 MinTmpDiskNode=0 Features=(null) DelayBoot=00:00:00 \
+         OverSubscribe=OK Contiguous=0 Licenses=(null) Network=(null) Command=(null) WorkDir=/\n"
+    )
+}
+
+/// `count` past jobs of bob that ran for `minutes` of the hour that they might.
+fn history(count: u32, minutes: u32) -> String {
+    let mut text = HISTORY.to_owned();
+    let tres = "billing=4,cpu=4,node=1";
+    for at in 0..count {
+        let hour = at % 20;
+        let id = 1000 + at;
+        writeln!(
+            text,
+            "{id}|{id}|ft2-bob|physics|main|normal|COMPLETED|2026-11-19T{hour:02}:00:00|\
+             2026-11-19T{hour:02}:00:00|2026-11-19T{hour:02}:00:00|2026-11-19T{hour:02}:{minutes:02}:00|{}|60|4|\
+             {tres}|4|{tres}|n0",
+            minutes * 60
+        )
+        .expect("a text");
+    }
+    text
+}
+
+/// A capture of one node, with job 1 that runs and others that wait.
+fn capture(name: &str, others: &str, history: Option<&str>) -> String {
+    // Of its own: a capture beside it may have past jobs.
+    let folder = folder(name).join("20261121T104018Z");
+    fs::create_dir(&folder).expect("it can be made");
+    let recorded = checkout().join(CLUSTER);
+    let read = |file: &str| fs::read_to_string(recorded.join(file)).expect("text");
+    let put = |file: &str, text: &str| fs::write(folder.join(file), text).expect("written");
+    for file in ["config.txt", "sshare.txt", "assocs.txt", "qos.txt"] {
+        put(file, &read(file));
+    }
+    let first = |file: &str| read(file).lines().next().map(|line| line.to_owned() + "\n");
+    let running = ("RUNNING", "None", 9);
+    let jobs = job(1, "ft2-bob", running) + others;
+    put("jobs.txt", &jobs);
+    let ids = jobs
+        .lines()
+        .filter_map(|line| line.split([' ', '=']).nth(1));
+    let names: String = ids.map(|id| format!("{id}|wrap\n")).collect();
+    put("names.txt", &names);
+    put("sprio.txt", &first("sprio.txt").expect("a header"));
+    put("nodes.txt", &first("nodes.txt").expect("a node"));
+    let partition = first("partitions.txt").expect("a partition");
+    let partition = partition.replace("Nodes=n[0-3]", "Nodes=n0").replace(
+        "cpu=16,mem=4000M,node=4,billing=16",
+        "cpu=4,mem=1000M,node=1,billing=4",
+    );
+    put("partitions.txt", &partition);
+    let mut manifest: Value = serde_json::from_str(&read("manifest.json")).expect("JSON");
+    manifest["user"] = json!("root");
+    if let Some(history) = history {
+        put("history.txt", history);
+        let answers = manifest["answers"].as_array_mut().expect("a list");
+        answers
+            .push(json!({"command": ["sacct"], "file": "history.txt", "secs": 0.1, "error": null}));
+    }
+    put("manifest.json", &manifest.to_string());
+    folder.display().to_string()
+}
+
+fn waiting() -> String {
+    let waits = ("PENDING", "Priority", 5);
+    job(2, "ft2-bob", waits) + &job(3, "ft2-bob", waits)
+}
+
+fn forecast(args: &[&str]) -> Ran {
+    fairtree(&[&["forecast"], args].concat(), b"")
+}
+
+fn json_of(args: &[&str]) -> Value {
+    let ran = forecast(&[args, &["--json"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    serde_json::from_str(&ran.out).expect("JSON")
+}
+
+// Without a past, jobs take their hour; with it 59 minutes: 2 starts when 1 ends, 3 when 2 ends.
+#[test]
+fn a_start_is_when_the_jobs_before_end() {
+    let from = capture("forecast-limits", &waiting(), Some(HISTORY));
+    let with = capture("forecast-exact", &waiting(), Some(&history(12, 59)));
+    for (from, run_times, run) in [(&from, "too_short", 3600), (&with, "history", 59 * 60)] {
+        let found = json_of(&["-u", "ft2-bob", "--from", from]);
+        assert_eq!(found["schema"], "fairtree.start/1");
+        assert_eq!(found["run_times"], run_times);
+        assert_eq!(found["now"], NOW);
+        let jobs = found["jobs"].as_array().expect("jobs");
+        let starts: Vec<i64> = jobs
+            .iter()
+            .map(|job| job["start"].as_i64().expect("a start"))
+            .collect();
+        assert_eq!(starts, [STARTED + run, STARTED + 2 * run]);
+        assert_eq!(jobs[0]["place"], 1);
+        assert_eq!(jobs[1]["by_limits"], STARTED + 7200);
+    }
+    let found = json_of(&["3", "--from", &with]);
+    let job = &found["jobs"][0];
+    assert_eq!(
+        job["drawn_from"], job["drawn_to"],
+        "nothing is drawn by chance"
+    );
+    assert_eq!(job["drawn_from"], STARTED + 2 * 59 * 60);
+    assert_eq!(job["ahead"], json!([{"account": "physics", "jobs": 1}]));
+    // As wide as wait and width, as nothing is known of misses.
+    let wait = STARTED + 2 * 59 * 60 - NOW;
+    assert_eq!(job["band_to"], NOW + 2 * wait);
+    let limits = json_of(&["3", "--proxy", "limit", "--from", &with]);
+    assert_eq!(limits["run_times"], "limits");
+    assert_eq!(limits["jobs"][0]["start"], STARTED + 7200);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let short = history(12, 20)
+        .replace("2026-11-19", "2026-11-18")
+        .replace("10", "20");
+    let past = history(12, 59) + &short[HISTORY.len()..];
+    let from = capture("forecast-seeds", &waiting(), Some(&past));
+    let of = |seed: &str| {
+        let mut found = json_of(&["3", "--seed", seed, "--from", &from]);
+        found["age_seconds"] = Value::Null;
+        found.to_string()
+    };
+    assert_eq!(of("1"), of("1"));
+    assert_ne!(of("1"), of("2"));
+}
+
+#[test]
+fn sentences_for_one_job_and_a_table_for_several() {
+    let from = capture("forecast-text", &waiting(), Some(&history(12, 59)));
+    let ran = forecast(&["3", "--from", &from]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines[0], "Job 3 of ft2-bob (physics), partition main");
+    assert!(lines[1].starts_with("Likely start "), "{}", ran.out);
+    assert!(
+        lines[1].contains(", in 90 of 100 cases between "),
+        "{}",
+        ran.out
+    );
+    assert!(lines[1].contains(" ago"), "{}", ran.out);
+    assert!(
+        ran.out
+            .contains("place 2 of 2 in partition main; ahead: 1 of physics"),
+        "{}",
+        ran.out
+    );
+    let ran = forecast(&["--all", "--from", &from]);
+    assert!(
+        ran.out.starts_with("2 jobs wait, from the capture of "),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.contains("LIKELY START"), "{}", ran.out);
+}
+
+#[test]
+fn jobs_that_can_never_start_say_why() {
+    let held = job(4, "ft2-bob", ("PENDING", "JobHeldUser", 0));
+    let large = job(5, "ft2-bob", ("PENDING", "Resources", 5)).replace("cpu=4", "cpu=8");
+    let large = large.replace("NumCPUs=4 NumTasks=4", "NumCPUs=8 NumTasks=8");
+    let from = capture(
+        "forecast-never",
+        &(waiting() + &held + &large),
+        Some(&history(12, 59)),
+    );
+    let found = json_of(&["--all", "--from", &from]);
+    let jobs = found["jobs"].as_array().expect("jobs");
+    assert_eq!(jobs[2]["start"], Value::Null);
+    let why = jobs[2]["never"].as_str().expect("a reason");
+    assert!(why.contains("its owner holds it"), "{why}");
+    let why = jobs[3]["never"].as_str().expect("a reason");
+    assert!(
+        why.contains("8 cpus") && why.contains("main grants 4"),
+        "{why}"
+    );
+    assert_eq!(jobs[0]["start"], STARTED + 59 * 60, "they keep nobody");
+    let ran = forecast(&["4", "--from", &from]);
+    assert_eq!(ran.code, 0);
+    assert!(
+        ran.out.contains("No start is forecast: its owner holds it"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn other_jobs_are_refused() {
+    let ended = job(6, "ft2-bob", ("COMPLETED", "None", 5));
+    let from = capture("forecast-refused", &(waiting() + &ended), None);
+    for (name, why) in [
+        ("1", "job 1 is RUNNING: it has started"),
+        ("6", "job 6 is COMPLETED: it is over"),
+        ("77", "found no job 77"),
+        ("x", "JOB: found \"x\""),
+    ] {
+        let ran = forecast(&[name, "--from", &from]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{name}");
+        assert!(ran.err.contains(why), "{name}: {}", ran.err);
+    }
+    let ran = forecast(&["2", "--from", &from]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("has no past jobs"), "{}", ran.err);
+    assert!(
+        ran.out.contains("the history is too short, 0 ended jobs"),
+        "{}",
+        ran.out
+    );
+    let ran = forecast(&["--from", "absent"]);
+    assert_eq!(ran.code, 2);
+}
+
+// The latest capture before it that has past jobs.
+#[test]
+fn past_jobs_of_an_earlier_capture_count() {
+    let folder = folder("forecast-beside");
+    let both = [
+        ("20261121T094018Z", Some(history(12, 59))),
+        ("20261121T104018Z", None),
+    ];
+    for (at, (name, history)) in both.iter().enumerate() {
+        let made = capture(
+            &format!("forecast-beside-{at}"),
+            &waiting(),
+            history.as_deref(),
+        );
+        let target = folder.join(name);
+        fs::rename(&made, &target).expect("renamed");
+        if at == 0 {
+            let path = target.join("manifest.json");
+            let text = fs::read_to_string(&path).expect("text");
+            let mut manifest: Value = serde_json::from_str(&text).expect("JSON");
+            manifest["time"] = json!(NOW - 3600);
+            fs::write(&path, manifest.to_string()).expect("written");
+        }
+    }
+    let found = json_of(&["3", "--from", &folder.display().to_string()]);
+    assert_eq!(
+        (&found["run_times"], &found["now"]),
+        (&json!("history"), &json!(NOW))
+    );
+}
+
+#[test]
+fn hidden_jobs_give_no_forecast() {
+    let from = capture("forecast-hidden", &waiting(), Some(&history(12, 59)));
+    let edit = |file: &str, old: &str, new: &str| {
+        let path = Path::new(&from).join(file);
+        let text = fs::read_to_string(&path).expect("text");
+        fs::write(&path, text.replace(old, new)).expect("written");
+    };
+    edit("manifest.json", "\"user\":\"root\"", "\"user\":\"ft2-bob\"");
+    let config = fs::read_to_string(Path::new(&from).join("config.txt")).expect("text");
+    let private = config.lines().find(|line| line.starts_with("PrivateData"));
+    edit(
+        "config.txt",
+        private.expect("a setting"),
+        "PrivateData = jobs",
+    );
+    let ran = forecast(&["2", "--from", &from]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err
+            .contains("PrivateData=jobs hides the jobs of others"),
+        "{}",
+        ran.err
+    );
+}
