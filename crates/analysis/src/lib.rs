@@ -7,7 +7,7 @@
 //! | [`prio`] | what are the priorities of jobs and their factors, and does what sprio printed follow from them |
 //! | [`explain`] | why has a job its priority, and why does one job or user come before another |
 //! | [`what_if`] | what would a change of the site move |
-//! | [`waiting`] | what waits in which place, for what reason, and after whose jobs |
+//! | [`waiting`] | what waits in which place, and after whose jobs |
 //! | [`cost`] | what would a job be billed, and what does that do to fair share |
 //! | [`compare`] | what changed between two moments, and why |
 //! | [`doctor`] | is a site well, and would it be after the next upgrade of Slurm |

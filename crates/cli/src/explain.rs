@@ -19,6 +19,7 @@ use fairtree_analysis::explain::{
     explain_printed,
 };
 use fairtree_analysis::prio::from_queue;
+use fairtree_analysis::waiting::WaitingLine;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase};
 use fairtree_model::input::slurm::snapshot::Snapshot;
 use fairtree_model::input::sprio::Queue;
@@ -186,7 +187,8 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
         }
         None => {
             let explained = explain_job(&ranked, cluster, &job.job).map_err(usage)?;
-            let waits = waits(&ranked, cluster, job).map_err(usage)?;
+            let line = WaitingLine::of(cluster).map_err(usage)?;
+            let waits = waits(&ranked, cluster, &line, job).map_err(usage)?;
             let mut explained = explained.waiting(waits);
             if job.phase == JobPhase::Running {
                 explained = explained.while_running(job.job.priority);
@@ -216,7 +218,8 @@ fn places(
             let mut explained = queue.place(job).map_err(usage)?;
             let (load, entitlement) = (cluster.load(), cluster.entitlement());
             let ranked = RankedSite::of(cluster, &load, &entitlement);
-            explained.waits = waits(&ranked, cluster, job).map_err(usage)?;
+            let line = WaitingLine::of(cluster).map_err(usage)?;
+            explained.waits = waits(&ranked, cluster, &line, job).map_err(usage)?;
             drop(searching);
             say(args, Explanation::Place(&explained))
         }

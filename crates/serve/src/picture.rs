@@ -181,7 +181,7 @@ impl Picture {
         let mut snapshot =
             Snapshot::read_long(&name, &stored.answers, &|source| stored.path(source))?;
         stored.follow_policy(&mut snapshot.queued.settings.config)?;
-        let cluster = Cluster::from_snapshot(&snapshot, None)?;
+        let mut cluster = Cluster::from_snapshot(&snapshot, None)?;
         let listed = Listed::new(&snapshot.shares, cluster.config.ranking())?;
         let report = share::from_listed(
             &listed,
@@ -199,6 +199,11 @@ impl Picture {
         let config = stored.answers.get(&Source::Config);
         let config = config.map_or("", |answer| answer.text.as_str());
         let rights = Rights::read(&stored, &cluster, config)?;
+        let asked = stored.manifest.user.as_deref();
+        if asked.is_some_and(|user| rights.operators.contains(user)) {
+            // Nothing was hidden from who asked.
+            cluster.private_data.clear();
+        }
         let all = 0..cluster.tree.len();
         let standings = cluster.standings();
         let mut children = vec![Vec::new(); cluster.tree.len()];

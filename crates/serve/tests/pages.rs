@@ -23,7 +23,7 @@ fn me_shows_what_sshare_printed() {
     assert!(page.contains("1 of 8 come first"), "{page}");
     assert!(page.contains("job/301"), "{page}");
     // squeue's reason of job 301 is Resources.
-    assert!(page.contains("(Resources)"), "{page}");
+    assert!(page.contains("Resources (not enough is free"), "{page}");
 }
 
 #[test]

@@ -193,3 +193,42 @@ fn hostile_names_are_text_in_every_page_and_no_formula() {
             .contains("'-<img/src=x>")
     );
 }
+
+/// Job 301 of bob in physics waits for a limit of science, which is used up, and job 302 for job 309 of frank.
+#[test]
+fn what_a_reason_names() {
+    let reasons = [
+        (
+            "jobs.txt",
+            "JobId=301 JobName=wrap UserId=ft2-bob(1007) GroupId=ft2-bob(1007) MCS_label=N/A Priority=88687 Nice=0 Account=physics QOS=normal JobState=PENDING Reason=Resources",
+            "JobId=301 JobName=wrap UserId=ft2-bob(1007) GroupId=ft2-bob(1007) MCS_label=N/A Priority=88687 Nice=0 Account=physics QOS=normal JobState=PENDING Reason=AssocGrpCPUMinutesLimit",
+        ),
+        (
+            "jobs.txt",
+            "JobId=302 JobName=wrap UserId=ft2-bob(1007) GroupId=ft2-bob(1007) MCS_label=N/A Priority=88687 Nice=0 Account=physics QOS=normal JobState=PENDING Reason=Priority Dependency=(null)",
+            "JobId=302 JobName=wrap UserId=ft2-bob(1007) GroupId=ft2-bob(1007) MCS_label=N/A Priority=88687 Nice=0 Account=physics QOS=normal JobState=PENDING Reason=Dependency Dependency=afterok:309(unfulfilled)",
+        ),
+        ("sshare.txt", "1.673871||cpu=45", "1.673871|cpu=40|cpu=45"),
+    ];
+    for (private, user, sees_limit, sees_state) in [
+        ("none", "ft2-bob", true, true),
+        ("usage", "ft2-bob", false, true),
+        ("jobs", "ft2-bob", true, false),
+        ("usage,jobs", "ft2-dave", true, true),
+    ] {
+        let setting = format!("PrivateData = {private}");
+        let mut changes = reasons.to_vec();
+        changes.push(("config.txt", "PrivateData             = none", &setting));
+        let site = Site::changed(user, &changes);
+        let page = site.page("/job/301");
+        let full = "GrpTRESMins of cpu of science allows 40 minutes, 45 minutes in use";
+        assert_eq!(page.contains(full), sees_limit, "{private} {user}: {page}");
+        assert!(page.contains("AssocGrpCPUMinutesLimit"), "{page}");
+        let page = site.page("/job/302");
+        let waits = "job 309, PENDING, which must end without an error";
+        assert_eq!(page.contains(waits), sees_state, "{private} {user}: {page}");
+        assert!(page.contains("Dependency (job 309"), "{page}");
+        let me = site.get("/api/v1/me").text;
+        assert_eq!(me.contains("\"most\": 40"), sees_limit && user == "ft2-bob");
+    }
+}

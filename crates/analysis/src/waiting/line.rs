@@ -20,8 +20,8 @@ pub struct WaitingLine {
     jobs: HashMap<u32, Range<usize>>,
     /// Entries with a place, the first one first, by partition. Under `order=` all are in one list.
     lists: HashMap<Option<Index>, Vec<u32>>,
-    /// Places are those of `order=`.
-    ordered: bool,
+    /// Number of jobs with a place under `order=`; `None`: places are by priority.
+    ordered: Option<u64>,
 }
 
 /// One way to run a job that waits.
@@ -84,7 +84,7 @@ impl WaitingLine {
             entries,
             jobs,
             lists,
-            ordered: ordered.is_some(),
+            ordered: ordered.map(|order| order.waiting() as u64),
         })
     }
 
@@ -96,6 +96,16 @@ impl WaitingLine {
     /// Returns true if no job waits.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()
+    }
+
+    /// Number of jobs with a place in the order of the site; `None`: places are by priority.
+    pub fn ordered(&self) -> Option<u64> {
+        self.ordered
+    }
+
+    /// All entries, by job as the cluster has them.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// The standings of all entries, by job as the cluster has them.
@@ -130,7 +140,7 @@ impl WaitingLine {
         let place = usize::try_from(entry.standing.place?).ok()?;
         let list = self
             .lists
-            .get(&entry.key.partition.filter(|_| !self.ordered))?;
+            .get(&entry.key.partition.filter(|_| self.ordered.is_none()))?;
         let of = |at: u32| &cluster.jobs()[self.entries[at as usize].job as usize];
         let own = &cluster.jobs()[entry.job as usize].user;
         let before = &list[..place.saturating_sub(1).min(list.len())];

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::Explanation;
 use super::text;
 use crate::page::{cell, cell_of, figure, points, text as words};
+use fairtree_analysis::explain::wait::Waits;
 use fairtree_analysis::explain::{Answer, JobExplanation, JobsCompared, Remedy, Term};
 
 /// An explanation as headings, tables and sentences.
@@ -159,7 +160,7 @@ fn of_jobs(compared: &JobsCompared) -> Markup {
 }
 
 /// Changes that would put `name` ahead: those that would, then those that would not.
-pub fn remedies(name: &str, remedies: &[Remedy]) -> Markup {
+fn remedies(name: &str, remedies: &[Remedy]) -> Markup {
     let (help, never): (Vec<&Remedy>, Vec<&Remedy>) = remedies
         .iter()
         .partition(|remedy| matches!(remedy.answer, Answer::Least(_)));
@@ -173,6 +174,21 @@ pub fn remedies(name: &str, remedies: &[Remedy]) -> Markup {
                     summary { "What would not" }
                     ul { @for remedy in never { li { (text::remedy(remedy)) } } }
                 }
+            }
+        }
+    }
+}
+
+/// What would help a job that waits: what its user can do, and the rest. `id`: the job.
+pub fn help(id: u32, waits: &Waits) -> Markup {
+    let help = text::wait::help(id, waits);
+    html! {
+        p { (text::wait::heading(help.helps)) @if help.own.is_empty() { "." } @else { ":" } }
+        @if !help.own.is_empty() { ul { @for line in help.own { li { (line) } } } }
+        @if let Some((heading, lines)) = help.others {
+            details {
+                summary { (heading) }
+                ul { @for line in lines { li { (line) } } }
             }
         }
     }

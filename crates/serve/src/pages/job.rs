@@ -2,12 +2,11 @@
 
 use fairtree::config::Order;
 use fairtree_analysis::explain::line::{OrderedQueue, PlaceExplained};
-use fairtree_analysis::explain::{
-    ExplainError, JobExplanation, Remedy, RemedyKind, compare_jobs, explain_job,
-};
+use fairtree_analysis::explain::wait::Waits;
+use fairtree_analysis::explain::{ExplainError, JobExplanation, Remedy, RemedyKind, explain_job};
 use fairtree_model::cluster::{ClusterJob, JobName, JobPhase};
 use fairtree_model::input::slurm::job::JobRow;
-use fairtree_render::explain::{Explanation, SCHEMA, remedies, to_html};
+use fairtree_render::explain::{Explanation, SCHEMA, help, to_html};
 use fairtree_render::page::moment;
 use maud::{Markup, html};
 use serde::Serialize;
@@ -24,11 +23,11 @@ pub(super) struct Job<'a> {
     row: Option<&'a JobRow>,
     explained: Option<Of>,
     waiting: Option<Waiting<'a>>,
-    /// Changes that would put it before the job right ahead.
-    help: Option<Vec<Remedy>>,
+    waits: Option<Waits>,
 }
 
 /// An explanation of its place.
+#[derive(Clone)]
 enum Of {
     /// By the terms of its priority.
     Terms(Box<JobExplanation>),
@@ -43,6 +42,15 @@ impl Of {
             Of::Place(explained) => Explanation::Place(explained),
         }
     }
+
+    /// The same with the reason to wait, as the command's documents have it.
+    fn waiting(mut self, waits: Option<Waits>) -> Of {
+        match &mut self {
+            Of::Terms(explained) => explained.waits = waits,
+            Of::Place(explained) => explained.waits = waits,
+        }
+        self
+    }
 }
 
 #[derive(Serialize)]
@@ -52,8 +60,6 @@ struct Document<'a> {
     explanation: Option<Explanation<'a>>,
     state: &'a str,
     waiting: Option<&'a Waiting<'a>>,
-    /// Changes that would put it before the job right ahead.
-    help: Option<&'a [Remedy]>,
 }
 
 pub(super) fn failed(error: &ExplainError) -> Refusal {
@@ -86,7 +92,7 @@ impl<'a> Job<'a> {
             row: picture.job(id).map(|(row, _)| row),
             explained,
             waiting: pending.then(|| Waiting::of(seen, id)),
-            help: if pending { seen.help(job) } else { None },
+            waits: seen.waits(job)?,
         })
     }
 }
@@ -102,24 +108,6 @@ impl<'a> Seen<'a> {
             (explained.behind, explained.before) = (None, None);
         }
         Ok(Some(explained))
-    }
-
-    /// Changes that would put a job before the one right ahead of it in its first partition, as far as the
-    /// reader may know what that is about.
-    fn help(self, job: &ClusterJob) -> Option<Vec<Remedy>> {
-        let (picture, line) = (self.picture, &self.picture.line);
-        if picture.cluster.config.order() != Order::Weighted {
-            return None;
-        }
-        let id = job.job.id;
-        let ways = line.ways(&picture.cluster, id);
-        let placed = ways.iter().position(|way| way.place.is_some())?;
-        let next = line.ahead(&picture.cluster, id, placed)?.next?;
-        let (_, at) = picture.job(next)?;
-        let other = &picture.cluster.jobs()[at];
-        let jobs = [&job.job, &other.job];
-        let compared = compare_jobs(&picture.ranked(), &picture.cluster, jobs).ok()?;
-        Some(self.known(compared.remedies))
     }
 
     /// The remedies about associations that the reader may know.
@@ -164,7 +152,7 @@ impl View for Job<'_> {
             }
             @if let Some(waiting) = &self.waiting {
                 h2 { "Why it waits" }
-                @if let Some(reason) = waiting.reason_words(self.seen) { p { (reason) "." } }
+                p { "It waits for " (waiting.reason_words()) "." }
                 dl {
                     dt { "Place" } dd { (places(&waiting.ways)) }
                     @if let Some(ahead) = &waiting.ahead {
@@ -187,22 +175,22 @@ impl View for Job<'_> {
                 h2 { "Its priority" }
                 (to_html(explained.explanation()))
             }
-            @if let Some(help) = &self.help {
+            @if let Some(waits) = &self.waits {
                 h2 { "What would help" }
-                (remedies(&format!("job {id}"), help))
-                p class="hint" { "Compared with the job right ahead of it; each amount was tried." }
+                (help(id, waits))
             }
             @if self.job.phase == JobPhase::Ended { p { "It has ended and waits for nothing." } }
         }
     }
 
     fn json(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
+        let explained = self.explained.clone();
+        let explained = explained.map(|explained| explained.waiting(self.waits.clone()));
         let document = Document {
             schema: SCHEMA,
-            explanation: self.explained.as_ref().map(Of::explanation),
+            explanation: explained.as_ref().map(Of::explanation),
             state: &self.job.state,
             waiting: self.waiting.as_ref(),
-            help: self.help.as_deref(),
         };
         Ok(serde_json::to_writer_pretty(out, &document)?)
     }

@@ -1,9 +1,10 @@
 //! The standing of one person, and the jobs that wait.
 
 use fairtree::engine::Claim;
-use fairtree_analysis::waiting::{Ahead, Reason, Way};
+use fairtree_analysis::explain::wait::Cause;
+use fairtree_analysis::waiting::{Ahead, Way};
 use fairtree_model::cluster::JobPhase;
-use fairtree_model::input::slurm::job::JobRow;
+use fairtree_render::explain::cause;
 use fairtree_render::page::{cell, count, figure, hours, meter, moment, percent};
 use fairtree_render::prio;
 use maud::{Markup, html};
@@ -59,8 +60,10 @@ pub(super) struct Waiting<'a> {
     pub name: Option<&'a str>,
     /// Account.
     pub account: Option<&'a str>,
-    /// Slurm's reason; `None`: it gives none.
-    pub reason: Option<Reason>,
+    /// Slurm's word for the reason; `None`: it gives none.
+    pub reason: Option<String>,
+    /// The reason in terms to act on.
+    pub cause: Cause,
     /// From when it may start, seconds since 1970.
     pub eligible_time: Option<i64>,
     /// Slurm's own estimate of its start.
@@ -148,7 +151,9 @@ impl<'a> Waiting<'a> {
     /// A job of the picture.
     pub(super) fn of(seen: Seen<'a>, id: u32) -> Waiting<'a> {
         let picture = seen.picture;
-        let row = picture.job(id).map(|(row, _)| row);
+        let (row, at) = picture.job(id).unzip();
+        let job = at.map(|at| &picture.cluster.jobs()[at]);
+        let wait = job.and_then(|job| job.wait.as_deref());
         let known = |time: i64| (time > 0).then_some(time);
         let ways = picture.line.ways(&picture.cluster, id);
         let placed = ways.iter().position(|way| way.place.is_some());
@@ -157,7 +162,8 @@ impl<'a> Waiting<'a> {
             id,
             name: picture.job_name(id),
             account: row.and_then(|row| row.account.as_deref()),
-            reason: row.and_then(reason),
+            reason: wait.map(|wait| wait.reason.to_string()),
+            cause: job.map_or(Cause::Unknown, |job| seen.cause(job)),
             eligible_time: row.and_then(|row| known(row.eligible_time)),
             slurm_start_time: row.and_then(|row| known(row.start_time)),
             ways,
@@ -165,50 +171,10 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// Its reason with the fill of a limit on minutes.
-    pub(super) fn reason_words(&self, seen: Seen<'_>) -> Option<String> {
-        let reason = self.reason.as_ref()?;
-        let fill = reason
-            .minutes_of
-            .and_then(|tres| fill(seen, self.account?, tres));
-        Some(match fill {
-            Some(fill) => format!("{} ({}): {fill}", reason.text, reason.word),
-            None => format!("{} ({})", reason.text, reason.word),
-        })
+    /// Its reason in words.
+    pub(super) fn reason_words(&self) -> String {
+        cause(self.reason.as_deref(), &self.cause)
     }
-}
-
-/// The reason that slurmctld gives a job.
-fn reason(row: &JobRow) -> Option<Reason> {
-    let wait = row.wait.as_deref()?;
-    (&*wait.reason != "None").then(|| Reason::of(&wait.reason))
-}
-
-/// Used and allowed minutes of the associations on the way to an account, as far as sshare shows them.
-fn fill(seen: Seen<'_>, account: &str, tres: &str) -> Option<String> {
-    let picture = seen.picture;
-    let count = |list: &str| {
-        let found = list
-            .split(',')
-            .find_map(|pair| pair.strip_prefix(tres)?.strip_prefix('='));
-        found?.parse::<u64>().ok()
-    };
-    let mut next = picture.cluster.account(account);
-    while let Some(at) = next {
-        let row = &picture.report.rows[at.get()];
-        let limit = row.grp_tres_mins.as_deref().and_then(count);
-        let used = row.grp_tres_raw.as_deref().and_then(count);
-        if let (Some(limit), Some(used)) = (limit, used) {
-            if used >= limit && seen.viewer.sees_usage(picture, at.get()) {
-                return Some(format!(
-                    "{used} of {limit} minutes of {} are used",
-                    row.name()
-                ));
-            }
-        }
-        next = picture.cluster.tree.parent(at);
-    }
-    None
 }
 
 impl Seen<'_> {
@@ -324,7 +290,7 @@ impl View for Me<'_> {
                             th { "Job" } th { "Name" } th { "Account" } th { "Why it waits" } th { "Place" }
                             th { "Ahead of it" } th { "Slurm's estimate of its start" }
                         } }
-                        tbody { @for job in &self.waiting { (waiting_row(seen, job)) } }
+                        tbody { @for job in &self.waiting { (waiting_row(job)) } }
                     }
                 }
                 @if self.waiting.len() < self.waiting_jobs {
@@ -394,10 +360,7 @@ impl View for Me<'_> {
                     way.partition.as_deref().into(),
                     job.id.into(),
                     job.name.into(),
-                    job.reason
-                        .as_ref()
-                        .map(|reason| reason.word.as_str())
-                        .into(),
+                    job.reason.as_deref().into(),
                 ];
                 row.resize(13, Cell::Empty);
                 row.extend([
@@ -414,13 +377,13 @@ impl View for Me<'_> {
     }
 }
 
-fn waiting_row(seen: Seen<'_>, job: &Waiting<'_>) -> Markup {
+fn waiting_row(job: &Waiting<'_>) -> Markup {
     html! {
         tr data-row=(job.id) {
             td { a href=(address(job.id)) { (job.id) } }
             td { (job.name.unwrap_or("")) }
             td { (job.account.unwrap_or("")) }
-            td { (job.reason_words(seen).unwrap_or_default()) }
+            td { (job.reason_words()) }
             td { (places(&job.ways)) }
             td { @if let Some(ahead) = &job.ahead { (ahead_words(ahead)) } }
             (cell(job.slurm_start_time.map(|time| moment("slurm_start_time", time))))

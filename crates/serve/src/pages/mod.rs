@@ -8,12 +8,14 @@ mod plan;
 mod shares;
 mod site;
 mod versus;
+mod waits;
 mod words;
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
+use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{ClusterJob, JobName};
 use fairtree_model::span::Span;
 use fairtree_render::page::moment;
@@ -211,6 +213,13 @@ impl<'a> Seen<'a> {
         let job = at.map(|at| &cluster.jobs()[at]);
         let visible = job.filter(|job| self.viewer.sees_job(self.picture, job));
         visible.ok_or_else(Refusal::unknown)
+    }
+
+    /// The association of a name in reports.
+    fn named(self, name: &str) -> Option<AssocIndex> {
+        let cluster = &self.picture.cluster;
+        let found = cluster.find(name).or_else(|_| cluster.find_any(name));
+        found.ok()
     }
 
     /// The address of an account that the person may open.

@@ -64,9 +64,8 @@ impl<'a> Shares<'a> {
 impl Seen<'_> {
     /// Returns true if the person may see the usage of what has this name in reports.
     fn sees_named(self, name: &str) -> bool {
-        let cluster = &self.picture.cluster;
-        let found = cluster.find(name).or_else(|_| cluster.find_any(name));
-        found.is_ok_and(|at| self.viewer.sees_usage(self.picture, at.get()))
+        let found = self.named(name);
+        found.is_some_and(|at| self.viewer.sees_usage(self.picture, at.get()))
     }
 
     /// The association of an account whose level the person may change: as an operator, or as a

@@ -3,23 +3,19 @@
 //! [`waits`] answers for one job of a cluster with its queue. The reason is slurmctld's; how full a limit
 //! is, and that no partition can ever run the job, is computed from the input. Places are those of
 //! [`what_if`](crate::what_if): by priority within a partition, 1 is the first; under `order=` those of
-//! [`line`](super::line). Each step that would help was tried: its place is the one that the engine
-//! computes after the change, all else as it is.
+//! [`line`](super::line), and both are read from a [`WaitingLine`], which is priced once. Each step that would
+//! help was tried: its place is the one that the engine computes after the change, all else as it is.
 
 mod cause;
 mod limit;
 mod never;
 mod step;
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
-use super::line::OrderedQueue;
 use super::{ExplainError, RankedSite, Remedy, RemedyKind, compare_jobs};
-use crate::what_if::standing::{Entry, queue};
-use fairtree::priority::Index;
-use fairtree_model::cluster::{Cluster, ClusterJob, Names};
+use crate::waiting::{WaitingLine, Way};
+use fairtree_model::cluster::{Cluster, ClusterJob};
 
 pub use cause::{Cause, Dependency, cause};
 pub use limit::Reached;
@@ -84,88 +80,72 @@ pub struct Ahead {
     pub jobs: u64,
 }
 
-/// Why a job waits; `None` for one that does not.
+/// Why a job waits; `None` for one that does not. `line`: the queue of the cluster.
 ///
 /// # Errors
 /// Those of [`ExplainError::Priority`] and [`ExplainError::Order`].
 pub fn waits(
     ranked: &RankedSite<'_>,
     cluster: &Cluster,
+    line: &WaitingLine,
     job: &ClusterJob,
 ) -> Result<Option<Waits>, ExplainError> {
     if !cause::waits(job) {
         return Ok(None);
     }
-    let cause = cause(cluster, job);
-    let mut waits = Waits {
+    let (id, cause) = (job.job.id, cause(cluster, job));
+    let ways = line.ways(cluster, id);
+    let mut places: Vec<Place> = match line.ordered() {
+        Some(of) => vec![Place {
+            partition: None,
+            place: ways.iter().find_map(|way| way.place),
+            of,
+        }],
+        None => ways.into_iter().map(Place::from).collect(),
+    };
+    places.dedup();
+    let ahead = line.ahead(cluster, id, 0).unwrap_or_default();
+    let steps = match line.ordered() {
+        Some(_) => step::without_places(cluster, job, &cause),
+        None => step::all(cluster, job, &cause, line.entries())?,
+    };
+    let next = ahead
+        .next
+        .filter(|_| line.ordered().is_none() && cause::is_of_order(&cause));
+    let next = match next.and_then(|next| cluster.jobs().iter().find(|job| job.job.id == next)) {
+        Some(other) => Some(Next {
+            job: other.job.id,
+            remedies: compare_jobs(ranked, cluster, [&job.job, &other.job])?.remedies,
+        }),
+        None => None,
+    };
+    Ok(Some(Waits {
         reason: job.wait.as_deref().map(|wait| wait.reason.to_string()),
         cause,
-        places: Vec::new(),
-        ahead: Vec::new(),
+        places,
+        ahead: ahead.accounts.into_iter().map(Ahead::from).collect(),
         visible_only: cluster.private_data.iter().any(|word| word == "jobs"),
-        steps: Vec::new(),
-        next: None,
-    };
-    if let Some(ordered) = OrderedQueue::of(cluster)? {
-        let place = ordered.place_of(job);
-        waits.places.push(Place {
-            partition: None,
-            place: place.map(|at| at as u64 + 1),
-            of: ordered.waiting() as u64,
-        });
-        waits.ahead = by_account(ordered.before(place.unwrap_or(0)));
-        waits.steps = step::without_places(cluster, job, &waits.cause);
-        return Ok(Some(waits));
-    }
-    let entries = queue(cluster)?;
-    let own: Vec<&Entry> = entries.iter().filter(|e| e.key.id == job.job.id).collect();
-    let name = |at: Index| cluster.partition(at);
-    waits.places = own
-        .iter()
-        .map(|entry| Place {
-            partition: entry.key.partition.map(name),
-            place: entry.standing.place,
-            of: entry.standing.of,
-        })
-        .collect();
-    waits.places.dedup();
-    if let Some(first) = own.first() {
-        let ahead = entries.iter().filter(|other| is_ahead(other, first));
-        waits.ahead = by_account(ahead.map(|entry| &cluster.jobs()[entry.job as usize]));
-        let next = first.standing.place.and_then(|place| place.checked_sub(1));
-        let next = next.filter(|_| cause::is_of_order(&waits.cause));
-        let next = entries.iter().find(|other| {
-            other.key.partition == first.key.partition && other.standing.place == next
-        });
-        if let Some(next) = next.filter(|next| next.standing.place.is_some()) {
-            let other = &cluster.jobs()[next.job as usize];
-            let compared = compare_jobs(ranked, cluster, [&job.job, &other.job])?;
-            waits.next = Some(Next {
-                job: other.job.id,
-                remedies: compared.remedies,
-            });
+        steps,
+        next,
+    }))
+}
+
+impl From<Way> for Place {
+    fn from(way: Way) -> Place {
+        Place {
+            partition: way.partition,
+            place: way.place,
+            of: way.of,
         }
     }
-    waits.steps = step::all(cluster, job, &waits.cause, &entries)?;
-    Ok(Some(waits))
 }
 
-/// Returns true if an entry has an earlier place than another one in the same partition.
-fn is_ahead(entry: &Entry, own: &Entry) -> bool {
-    let place = entry.standing.place.zip(own.standing.place);
-    entry.key.partition == own.key.partition && place.is_some_and(|(place, own)| place < own)
-}
-
-fn by_account<'a>(jobs: impl Iterator<Item = &'a ClusterJob>) -> Vec<Ahead> {
-    let mut counts: HashMap<Option<&str>, u64> = HashMap::new();
-    for job in jobs {
-        *counts.entry(job.account.as_deref()).or_default() += 1;
+/// Jobs without an account have an empty name.
+impl From<(String, u64)> for Ahead {
+    fn from((account, jobs): (String, u64)) -> Ahead {
+        Ahead {
+            account: Some(account).filter(|name| !name.is_empty()),
+            jobs,
+        }
     }
-    let counts = counts.into_iter().map(|(account, jobs)| Ahead {
-        account: account.map(str::to_owned),
-        jobs,
-    });
-    let mut ahead: Vec<Ahead> = counts.collect();
-    ahead.sort_by(|a, b| (b.jobs, &a.account).cmp(&(a.jobs, &b.account)));
-    ahead
 }

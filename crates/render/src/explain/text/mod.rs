@@ -5,7 +5,7 @@ pub(super) mod jobs;
 mod line;
 mod remedies;
 mod users;
-mod wait;
+pub(super) mod wait;
 mod words;
 
 use std::fmt;

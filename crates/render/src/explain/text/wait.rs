@@ -16,7 +16,7 @@ const SHOWN: usize = 5;
 
 /// Writes the reason, the places and the jobs ahead of a job.
 pub(super) fn write_reason(f: &mut fmt::Formatter<'_>, waits: &Waits) -> fmt::Result {
-    let why = cause(waits);
+    let why = cause(waits.reason.as_deref(), &waits.cause);
     write!(f, "Waits for: {why}.")?;
     let visible = match waits.visible_only {
         true => " of those that you may see (PrivateData=jobs)",
@@ -53,10 +53,10 @@ fn place_of(place: &Place) -> Option<String> {
     Some(format!("Place {at} of {}{partition}", place.of))
 }
 
-/// The reason in words; Slurm's word comes first where it has one of its own.
-fn cause(waits: &Waits) -> String {
-    let word = waits.reason.as_deref().unwrap_or_default();
-    match &waits.cause {
+/// The reason in words; Slurm's word, `reason`, comes first where it has one of its own.
+pub(in crate::explain) fn cause(reason: Option<&str>, cause: &Cause) -> String {
+    let word = reason.unwrap_or_default();
+    match cause {
         Cause::Never { partitions } => {
             let why: Vec<String> = partitions.iter().filter_map(never).collect();
             format!(
@@ -192,37 +192,64 @@ fn at(secs: i64) -> String {
     jiff::Timestamp::from_second(secs).map_or(String::new(), |moment| moment.to_string())
 }
 
-/// Writes what would help: first what a user can do, then the rest.
-pub(super) fn write_help(f: &mut fmt::Formatter<'_>, id: u32, waits: &Waits) -> fmt::Result {
+/// What would help, in sentences.
+pub(in crate::explain) struct Help {
+    /// Something that its user can change helps.
+    pub helps: bool,
+    /// What its user can do.
+    pub own: Vec<String>,
+    /// The heading of the rest, and the rest.
+    pub others: Option<(String, Vec<String>)>,
+}
+
+/// What would help: first what a user can do, then the rest.
+pub(in crate::explain) fn help(id: u32, waits: &Waits) -> Help {
     let remedies = waits.next.iter().flat_map(|next| &next.remedies);
     let (own, others): (Vec<&Remedy>, Vec<&Remedy>) =
         remedies.partition(|remedy| is_for_users(&remedy.kind));
     let next = waits.next.as_ref().map_or(0, |next| next.job);
-    let helps = own
-        .iter()
-        .any(|remedy| matches!(remedy.answer, Answer::Least(_)));
+    let least = |remedy: &&Remedy| matches!(remedy.answer, Answer::Least(_));
+    let said = |remedy: &Remedy| match remedy.answer {
+        Answer::Least(_) => format!("{}: then ahead of job {next}", Text(remedy)),
+        Answer::Never(_) => Text(remedy).to_string(),
+    };
+    let heading = format!("{ONLY_OTHERS}, to put it ahead of job {next}, the next one");
+    let others: Vec<String> = others
+        .into_iter()
+        .map(|one| Text(one).to_string())
+        .collect();
+    Help {
+        helps: !waits.steps.is_empty() || own.iter().any(least),
+        own: waits
+            .steps
+            .iter()
+            .map(|step| self::step(id, step))
+            .chain(own.into_iter().map(said))
+            .collect(),
+        others: (!others.is_empty()).then_some((heading, others)),
+    }
+}
+
+/// The heading of what a user can do.
+pub(in crate::explain) fn heading(helps: bool) -> &'static str {
+    match helps {
+        true => "What you can do, each tried, all else as it is",
+        false => "Nothing that you can change helps now",
+    }
+}
+
+/// Writes what would help.
+pub(super) fn write_help(f: &mut fmt::Formatter<'_>, id: u32, waits: &Waits) -> fmt::Result {
+    let help = help(id, waits);
     writeln!(f)?;
-    if waits.steps.is_empty() && !helps {
-        writeln!(f, "Nothing that you can change helps now:")?;
-    } else {
-        writeln!(f, "What you can do, each tried, all else as it is:")?;
+    writeln!(f, "{}:", heading(help.helps))?;
+    for line in help.own {
+        writeln!(f, "  - {line}")?;
     }
-    for step in &waits.steps {
-        writeln!(f, "  - {}", self::step(id, step))?;
-    }
-    for remedy in own {
-        match remedy.answer {
-            Answer::Least(_) => writeln!(f, "  - {}: then ahead of job {next}", Text(remedy))?,
-            Answer::Never(_) => writeln!(f, "  - {}", Text(remedy))?,
-        }
-    }
-    if !others.is_empty() {
-        writeln!(
-            f,
-            "{ONLY_OTHERS}, to put it ahead of job {next}, the next one:"
-        )?;
-        for remedy in others {
-            writeln!(f, "  - {}", Text(remedy))?;
+    if let Some((heading, lines)) = help.others {
+        writeln!(f, "{heading}:")?;
+        for line in lines {
+            writeln!(f, "  - {line}")?;
         }
     }
     Ok(())
