@@ -1,8 +1,9 @@
 //! Shares, use, factors and the queue as families of numbers that a monitoring system stores.
 //!
 //! [`families`] is the one place where names, labels and help texts are decided; the command writes them to
-//! a file, a service may serve the same. All are gauges of one moment. Accounts have one series each; users
-//! have none unless a number of them is asked for, so that the series do not grow with a site.
+//! a file, the service serves the same. These are gauges of one moment. Accounts have one series each; users
+//! have none unless a number of them is asked for, so that the series do not grow with a site. Counters are
+//! of programs that stay ([`Kind::Counter`]).
 
 use std::collections::HashMap;
 
@@ -13,11 +14,22 @@ use fairtree_model::cluster::{Cluster, JobPhase};
 /// The beginning of every name.
 const PREFIX: &str = "fairtree_";
 
+/// The meaning of the numbers of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Numbers of one moment.
+    Gauge,
+    /// Sums that only rise, until their program starts anew; names end in `_total`.
+    Counter,
+}
+
 /// A family: a name, and its samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
     /// Name, with the unit at its end.
     pub name: String,
+    /// Gauges or counters.
+    pub kind: Kind,
     /// The meaning in one sentence.
     pub help: &'static str,
     /// Samples in the order of the site.
@@ -47,29 +59,56 @@ pub struct About {
 }
 
 /// Families under construction.
-struct Builder {
+#[derive(Debug)]
+pub struct Builder {
     cluster: String,
     families: Vec<Family>,
 }
 
 impl Builder {
-    fn family(&mut self, name: &str, help: &'static str) {
+    /// No families yet. `cluster`: a label of every sample; empty where it is not known.
+    pub fn new(cluster: &str) -> Builder {
+        Builder {
+            cluster: cluster.to_owned(),
+            families: Vec::new(),
+        }
+    }
+
+    /// Begins a family of gauges; `name` is without the prefix of all names.
+    pub fn family(&mut self, name: &str, help: &'static str) {
         self.families.push(Family {
             name: format!("{PREFIX}{name}"),
+            kind: Kind::Gauge,
             help,
             samples: Vec::new(),
         });
     }
 
-    /// A sample of the last family.
-    fn add(&mut self, labels: Vec<(&'static str, String)>, value: f64) {
-        let mut all = vec![("cluster", self.cluster.clone())];
-        all.extend(labels);
-        let family = self.families.last_mut().expect("a family was begun");
-        family.samples.push(Sample { labels: all, value });
+    /// Begins a family of counters; `name` ends in `_total`.
+    pub fn counter(&mut self, name: &str, help: &'static str) {
+        self.family(name, help);
+        if let Some(family) = self.families.last_mut() {
+            family.kind = Kind::Counter;
+        }
     }
 
-    fn one(&mut self, name: &str, help: &'static str, value: f64) {
+    /// The families that have samples.
+    pub fn finish(mut self) -> Vec<Family> {
+        self.families.retain(|family| !family.samples.is_empty());
+        self.families
+    }
+
+    /// A sample of the last family; nothing before the first one.
+    pub fn add(&mut self, labels: Vec<(&'static str, String)>, value: f64) {
+        let mut all = vec![("cluster", self.cluster.clone())];
+        all.extend(labels);
+        if let Some(family) = self.families.last_mut() {
+            family.samples.push(Sample { labels: all, value });
+        }
+    }
+
+    /// A family of one gauge.
+    pub fn one(&mut self, name: &str, help: &'static str, value: f64) {
         self.family(name, help);
         self.add(Vec::new(), value);
     }
@@ -80,29 +119,15 @@ impl Builder {
 /// # Errors
 /// Settings and jobs that cannot be priced or ordered.
 pub fn families(cluster: &Cluster, about: &About) -> Result<Vec<Family>, QueueError> {
-    let mut out = Builder {
-        cluster: about.cluster.clone(),
-        families: Vec::new(),
-    };
+    let mut out = Builder::new(&about.cluster);
     out.family(
         "build_info",
         "Version of fairtree that computed the numbers; the value is 1.",
     );
     let version = env!("CARGO_PKG_VERSION").to_owned();
     out.add(vec![("version", version)], 1.0);
-    out.one("up", "1: the numbers could be read and computed.", 1.0);
-    if let Some(taken) = about.taken {
-        out.one(
-            "capture_timestamp_seconds",
-            "When Slurm was asked, seconds since 1970.",
-            taken as f64,
-        );
-        out.one(
-            "capture_age_seconds",
-            "Age of the answers of Slurm when these numbers were written.",
-            about.now.saturating_sub(taken).max(0) as f64,
-        );
-    }
+    up(true, &mut out);
+    age(about, &mut out);
     if let Some(pass) = cluster.now {
         out.one(
             "last_pass_timestamp_seconds",
@@ -121,8 +146,28 @@ pub fn families(cluster: &Cluster, about: &About) -> Result<Vec<Family>, QueueEr
         jobs(cluster, about.now, &queue(cluster)?, &mut out);
     }
     users(cluster, &standings, about.top_users, &mut out);
-    out.families.retain(|family| !family.samples.is_empty());
-    Ok(out.families)
+    Ok(out.finish())
+}
+
+/// Adds the family that says if there are numbers.
+pub fn up(up: bool, out: &mut Builder) {
+    let help = "1: the numbers could be read and computed.";
+    out.one("up", help, f64::from(u8::from(up)));
+}
+
+/// Adds the moment and the age of the answers of Slurm; nothing where `about` does not know the moment.
+pub fn age(about: &About, out: &mut Builder) {
+    let Some(taken) = about.taken else { return };
+    out.one(
+        "capture_timestamp_seconds",
+        "When Slurm was asked, seconds since 1970.",
+        taken as f64,
+    );
+    out.one(
+        "capture_age_seconds",
+        "Age of the answers of Slurm when these numbers were written.",
+        about.now.saturating_sub(taken).max(0) as f64,
+    );
 }
 
 /// Positions of accounts below the root with their standings.

@@ -1,21 +1,49 @@
-//! Metrics in Prometheus' text format, version 0.0.4.
+//! Metrics as text: Prometheus' format, version 0.0.4, and OpenMetrics 1.0.
 
 use std::io::{self, Write};
 
-use fairtree_analysis::metrics::{Family, Sample};
+use fairtree_analysis::metrics::{Family, Kind, Sample};
 
-/// The media type of the text.
+/// The media type of Prometheus' format.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Writes families as gauges, in their order.
+/// The media type of OpenMetrics.
+pub const OPENMETRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Writes families in Prometheus' format, in their order.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write(out: &mut impl Write, families: &[Family]) -> io::Result<()> {
+    write_families(out, families, |family| &family.name)
+}
+
+/// Writes families in the format of OpenMetrics, in their order: the name of a family of counters is
+/// without the `_total` of its samples, and `# EOF` ends the text.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_openmetrics(out: &mut impl Write, families: &[Family]) -> io::Result<()> {
+    write_families(out, families, |family| match family.kind {
+        Kind::Gauge => &family.name,
+        Kind::Counter => family.name.strip_suffix("_total").unwrap_or(&family.name),
+    })?;
+    out.write_all(b"# EOF\n")
+}
+
+fn write_families(
+    out: &mut impl Write,
+    families: &[Family],
+    name: impl Fn(&Family) -> &str,
+) -> io::Result<()> {
     for family in families {
         let help = family.help.replace('\\', "\\\\").replace('\n', "\\n");
-        writeln!(out, "# HELP {} {help}", family.name)?;
-        writeln!(out, "# TYPE {} gauge", family.name)?;
+        let kind = match family.kind {
+            Kind::Gauge => "gauge",
+            Kind::Counter => "counter",
+        };
+        writeln!(out, "# HELP {} {help}", name(family))?;
+        writeln!(out, "# TYPE {} {kind}", name(family))?;
         for sample in &family.samples {
             write!(out, "{}", family.name)?;
             write_labels(out, sample)?;
@@ -66,6 +94,7 @@ mod tests {
         };
         let family = Family {
             name: "fairtree_x_ratio".to_owned(),
+            kind: Kind::Gauge,
             help: "A \\ in it.",
             samples: vec![
                 sample("a\"b\\c\nd", 0.5),
@@ -85,5 +114,36 @@ mod tests {
             "0".repeat(300)
         );
         assert_eq!(text, expected);
+    }
+    // OpenMetrics 1.0: "# EOF", and MetricFamily names of counters without _total.
+    #[test]
+    fn counters_in_both_formats() {
+        let family = Family {
+            name: "fairtree_captures_total".to_owned(),
+            kind: Kind::Counter,
+            help: "Captures.",
+            samples: vec![Sample {
+                labels: vec![("outcome", "taken".to_owned())],
+                value: 3.0,
+            }],
+        };
+        let text = |write: fn(&mut Vec<u8>, &[Family]) -> io::Result<()>| {
+            let mut text = Vec::new();
+            write(&mut text, std::slice::from_ref(&family)).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let sample = "fairtree_captures_total{outcome=\"taken\"} 3\n";
+        assert_eq!(
+            text(write),
+            format!(
+                "# HELP fairtree_captures_total Captures.\n# TYPE fairtree_captures_total counter\n{sample}"
+            )
+        );
+        assert_eq!(
+            text(write_openmetrics),
+            format!(
+                "# HELP fairtree_captures Captures.\n# TYPE fairtree_captures counter\n{sample}# EOF\n"
+            )
+        );
     }
 }

@@ -8,12 +8,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Form as Fields, Request, State};
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, COOKIE, HOST, HeaderName, LOCATION, ORIGIN, REFERRER_POLICY,
+    ACCEPT, CONTENT_SECURITY_POLICY, COOKIE, HOST, HeaderName, LOCATION, ORIGIN, REFERRER_POLICY,
     SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{Extensions, HeaderMap, HeaderValue, Response, StatusCode};
 use axum::middleware::{self, Next};
 use axum::routing::{get, post};
+use fairtree_render::metrics::{CONTENT_TYPE, OPENMETRICS_TYPE, write, write_openmetrics};
 use maud::html;
 use serde::Deserialize;
 use tower_http::limit::RequestBodyLimitLayer;
@@ -21,6 +22,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::timeout::TimeoutLayer;
 
 use crate::answer::{CSS, HTML, Refusal, SHEET, TEXT, framed, response};
+use crate::counters::Counters;
 use crate::munge;
 use crate::pages;
 use crate::picture::Picture;
@@ -68,16 +70,23 @@ pub struct Shared {
     trouble: Mutex<Option<String>>,
     access: Access,
     plans: Plans,
+    /// Numbers since the start.
+    pub counters: Counters,
 }
 
 impl Shared {
     /// A service; `picture`: the latest, if there is one yet.
     pub fn new(picture: Option<Picture>, access: Access) -> Shared {
+        let counters = Counters::default();
+        if let Some(picture) = &picture {
+            counters.begin(picture);
+        }
         Shared {
             picture: RwLock::new(picture.map(Arc::new)),
             trouble: Mutex::new(None),
             access,
             plans: Plans::default(),
+            counters,
         }
     }
 
@@ -164,6 +173,48 @@ pub fn app(shared: Arc<Shared>) -> Router {
             "same-origin",
         ))
         .with_state(shared)
+}
+
+/// The metrics as a route, for a listener of its own. `users`: number of users with series of their own.
+pub fn metrics_app(shared: Arc<Shared>, users: usize) -> Router {
+    Router::new()
+        .route(
+            "/metrics",
+            get(
+                move |State(shared): State<Arc<Shared>>, headers: HeaderMap| {
+                    metrics(shared, headers, users)
+                },
+            ),
+        )
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::SERVICE_UNAVAILABLE,
+            LONGEST,
+        ))
+        .layer(RequestBodyLimitLayer::new(MAX_BODY))
+        .with_state(shared)
+}
+
+/// Prometheus' format, or OpenMetrics where `Accept` names it.
+async fn metrics(shared: Arc<Shared>, headers: HeaderMap, users: usize) -> Response<Body> {
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let open = accepted.is_some_and(|accepted| accepted.contains("application/openmetrics-text"));
+    let written = tokio::task::spawn_blocking(move || {
+        let picture = shared.picture();
+        let families = shared
+            .counters
+            .families(picture.as_deref(), pages::now(), users);
+        let mut out = Vec::new();
+        match open {
+            true => write_openmetrics(&mut out, &families),
+            false => write(&mut out, &families),
+        }
+        .map(|()| out)
+    });
+    match (written.await, open) {
+        (Ok(Ok(text)), true) => response(StatusCode::OK, OPENMETRICS_TYPE, text),
+        (Ok(Ok(text)), false) => response(StatusCode::OK, CONTENT_TYPE, text),
+        _ => Refusal::failed("The metrics could not be computed").response(Form::Csv),
+    }
 }
 
 /// Without sign-in, pages of other sites could ask under a name of their own that leads here.
@@ -393,8 +444,10 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
         };
     };
     let Some((question, form)) = parsed else {
+        shared.counters.request("unknown", 404);
         return Refusal::unknown().response(Form::Html);
     };
+    let (page, asked) = (question.page(), shared.clone());
     let answered = tokio::task::spawn_blocking(move || {
         let trouble = shared.trouble();
         let Some(picture) = shared.picture() else {
@@ -411,9 +464,11 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
         };
         pages::answer(&picture, &viewer, &around, &question, &query, form)
     });
-    match answered.await {
+    let answer = match answered.await {
         Ok(Ok(answer)) => answer,
         Ok(Err(refusal)) => refusal.response(form),
         Err(_) => Refusal::failed("This page could not be computed").response(form),
-    }
+    };
+    asked.counters.request(page, answer.status().as_u16());
+    answer
 }

@@ -10,6 +10,7 @@
 //! | [`pages`] | the pages: values, tables, JSON, CSV |
 //! | [`answer`] | responses: a page in its frame, errors |
 //! | [`app`] | the routes and their limits |
+//! | [`counters`] | numbers since the start, and the metrics |
 //! | [`session`], [`munge`] | sign-in |
 //! | [`settings`] | the file of settings |
 //! | [`timer`] | captures, one after the other |
@@ -20,6 +21,7 @@
 
 pub mod answer;
 pub mod app;
+pub mod counters;
 pub mod listen;
 pub mod munge;
 pub mod options;

@@ -17,11 +17,14 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::app::{FromProxy, Shared, app};
+use crate::app::{FromProxy, Shared, app, metrics_app};
 use crate::options::StartError;
 
 /// At most this many connections at a time; more wait.
 const CONNECTIONS: usize = 256;
+
+/// The same for metrics.
+const METRICS_CONNECTIONS: usize = 8;
 
 /// The longest time that the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
@@ -36,6 +39,8 @@ pub struct Listen {
     pub tcp: Option<SocketAddr>,
     /// The socket of a proxy, and numbers of the users whose processes may connect.
     pub proxy: Option<(PathBuf, Vec<u32>)>,
+    /// A TCP address for metrics, and the number of users with series of their own.
+    pub metrics: Option<(SocketAddr, usize)>,
 }
 
 /// Serves until SIGTERM or SIGINT.
@@ -43,6 +48,9 @@ pub struct Listen {
 /// # Errors
 /// An address or a socket that cannot be listened on.
 pub async fn listen(places: Listen, shared: Arc<Shared>) -> Result<(), StartError> {
+    let metrics = places
+        .metrics
+        .map(|(address, users)| (address, metrics_app(shared.clone(), users)));
     let app = app(shared);
     let connections = Arc::new(Semaphore::new(CONNECTIONS));
     let mut out = io::stdout();
@@ -60,6 +68,15 @@ pub async fn listen(places: Listen, shared: Arc<Shared>) -> Result<(), StartErro
         let _ = writeln!(out, "listening on {}", path.display());
         let app = app.layer(Extension(FromProxy));
         tokio::spawn(proxy(listener, uids, app, connections));
+    }
+    if let Some((address, app)) = metrics {
+        let refused = |error| StartError::System(format!("metrics: {address}"), error);
+        let listener = TcpListener::bind(address).await.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let _ = writeln!(out, "metrics on http://{address}/metrics");
+        // Readers of pages cannot keep a scrape waiting.
+        let connections = Arc::new(Semaphore::new(METRICS_CONNECTIONS));
+        tokio::spawn(tcp(listener, app, connections));
     }
     let _ = out.flush();
     // Does nothing without systemd.

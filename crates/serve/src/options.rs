@@ -10,7 +10,7 @@ use crate::app::{Access, Shared};
 use crate::listen::{Listen, listen};
 use crate::picture::{Picture, PictureError};
 use crate::session::Sessions;
-use crate::settings::{FILE, Settings};
+use crate::settings::{FILE, OrOff, Settings};
 use crate::timer;
 
 /// Pages of shares, priorities and reasons for everybody on a site.
@@ -27,6 +27,9 @@ pub struct Options {
     /// Listen on this address instead of that of the settings; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
+    /// Listen on this address for metrics instead of that of the settings; off: no metrics
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "from")]
+    pub metrics_listen: Option<OrOff>,
     /// The file of settings
     #[arg(long, value_name = "FILE", default_value = FILE)]
     pub config: PathBuf,
@@ -77,6 +80,7 @@ pub fn run(options: Options) -> Result<(), StartError> {
             let places = Listen {
                 tcp: Some(address),
                 proxy: None,
+                metrics: None,
             };
             (shared, places, None)
         }
@@ -87,6 +91,9 @@ pub fn run(options: Options) -> Result<(), StartError> {
                 settings
                     .check()
                     .map_err(|why| StartError::Usage(format!("--listen: {why}")))?;
+            }
+            if let Some(listen) = options.metrics_listen {
+                settings.metrics.listen = listen;
             }
             let uids = settings.proxy_uids()?;
             if options.check {
@@ -108,6 +115,11 @@ pub fn run(options: Options) -> Result<(), StartError> {
             let places = Listen {
                 tcp: settings.listen,
                 proxy: settings.socket.map(|socket| (socket, uids)),
+                metrics: settings
+                    .metrics
+                    .listen
+                    .0
+                    .map(|address| (address, settings.metrics.users)),
             };
             (Shared::new(picture, access), places, Some(settings.capture))
         }

@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fairtree::engine::Standing;
 use fairtree::fairshare::Entitlement;
 use fairtree::tree::AssocIndex;
 use fairtree_analysis::doctor::{self, Numbers};
 use fairtree_analysis::explain::{ExplainError, RankedSite};
+use fairtree_analysis::metrics::{About, Family, families};
 use fairtree_analysis::prio::{self, PrioReport};
 use fairtree_analysis::share::{self, Fractions, ShareReport};
 use fairtree_analysis::waiting::{Spread, WaitingLine, spreads, tied_users};
@@ -78,6 +79,8 @@ pub struct Picture {
     children: Vec<Vec<usize>>,
     /// Jobs of each user that wait or run, by position among the jobs of the cluster.
     of_user: HashMap<String, Vec<usize>>,
+    /// Metrics, once they were asked for.
+    metrics: OnceLock<Result<Vec<Family>, String>>,
 }
 
 /// Kinds of data that `PrivateData` hides from others.
@@ -251,6 +254,7 @@ impl Picture {
             priced,
             children,
             of_user,
+            metrics: OnceLock::new(),
             folder: stored.folder,
             manifest: stored.manifest,
             cluster,
@@ -291,6 +295,20 @@ impl Picture {
     /// Jobs of a user that wait or run, by position among the cluster's jobs.
     pub fn jobs_of(&self, user: &str) -> &[usize] {
         self.of_user.get(user).map_or(&[], Vec::as_slice)
+    }
+
+    /// Metrics of the picture as of its own moment, without its age, computed once; else the reason why they
+    /// cannot be computed. `users`: number of users with series of their own.
+    pub fn metrics(&self, users: usize) -> &Result<Vec<Family>, String> {
+        self.metrics.get_or_init(|| {
+            let about = About {
+                cluster: self.manifest.cluster.clone().unwrap_or_default(),
+                taken: None,
+                now: self.time(),
+                top_users: users,
+            };
+            families(&self.cluster, &about).map_err(|error| error.to_string())
+        })
     }
 
     /// Time at which the capture began, seconds since 1970.

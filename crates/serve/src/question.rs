@@ -79,6 +79,23 @@ impl Question {
     }
 }
 
+impl Question {
+    /// The kind of the page in one word, for counters.
+    pub fn page(&self) -> &'static str {
+        match self {
+            Question::Me => "me",
+            Question::Job(_) => "job",
+            Question::Versus(..) => "versus",
+            Question::Account(_) => "account",
+            Question::Site => "site",
+            Question::Shares(_) => "shares",
+            Question::Plan(_) => "plan",
+            Question::Changes => "changes",
+            Question::Cost => "cost",
+        }
+    }
+}
+
 fn decoded(segment: &str) -> Option<String> {
     let text = percent_decode_str(segment).decode_utf8().ok()?;
     (!text.chars().any(char::is_control)).then(|| text.into_owned())

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use nix::unistd::User;
@@ -30,6 +31,56 @@ pub struct Settings {
     pub munge_socket: Option<PathBuf>,
     /// Captures.
     pub capture: Capture,
+    /// Metrics.
+    pub metrics: Metrics,
+}
+
+/// Settings of metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Metrics {
+    /// TCP address for `/metrics`.
+    pub listen: OrOff,
+    /// Number of users with series of their own, those with the most usage.
+    pub users: usize,
+}
+
+/// A TCP address, or `off`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct OrOff(pub Option<SocketAddr>);
+
+impl FromStr for OrOff {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<OrOff, String> {
+        match text {
+            "off" => Ok(OrOff(None)),
+            _ => text
+                .parse()
+                .map(|address| OrOff(Some(address)))
+                .map_err(|_| {
+                    format!("found {text:?}, allowed is an address, as 127.0.0.1:8766, or off")
+                }),
+        }
+    }
+}
+
+impl TryFrom<String> for OrOff {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<OrOff, String> {
+        text.parse()
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        Metrics {
+            listen: OrOff(Some(SocketAddr::from(([127, 0, 0, 1], 8766)))),
+            users: 0,
+        }
+    }
 }
 
 /// Settings of captures.
@@ -56,6 +107,7 @@ impl Default for Settings {
             proxy_users: Vec::new(),
             munge_socket: None,
             capture: Capture::default(),
+            metrics: Metrics::default(),
         }
     }
 }
@@ -198,6 +250,11 @@ mod tests {
                 "capture.time_limit_secs: found 0",
             ),
             ("[capture]\nkeep = 0", "capture.keep: found 0"),
+            ("[metrics]\nlisten = \"x\"", "listen = \"x\""),
+            (
+                "[metrics]\nlisten = \"x\"",
+                "found \"x\", allowed is an address",
+            ),
         ] {
             let why = Settings::parse(text).unwrap_err();
             assert!(why.contains(said), "{text}: {why}");

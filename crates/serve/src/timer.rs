@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fairtree::config::Config;
 use fairtree_model::input::capture::{RecordError, Recording, list};
@@ -38,10 +38,11 @@ pub async fn run(settings: Capture, every: Duration, shared: Arc<Shared>) {
     let settings = Arc::new(settings);
     let mut failures = 0;
     loop {
-        let of = settings.clone();
+        let (of, began) = (settings.clone(), Instant::now());
         let taken = tokio::task::spawn_blocking(move || take(&of)).await;
         let result = match taken {
             Ok(Ok(picture)) => {
+                shared.counters.taken(began.elapsed(), &picture);
                 shared.replace(picture);
                 Ok(())
             }
@@ -52,6 +53,7 @@ pub async fn run(settings: Capture, every: Duration, shared: Arc<Shared>) {
             Ok(()) => failures = 0,
             Err(why) => {
                 failures += 1;
+                shared.counters.failed();
                 eprintln!("fairtree-serve: warning: no new picture: {why}");
                 shared.no_news(why);
             }

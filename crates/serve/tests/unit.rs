@@ -168,7 +168,8 @@ fn a_proxy_of_an_allowed_user_names_who_asks() {
     let socket = folder.path().join("proxy.sock");
     let run = |users: &str| {
         let text = format!(
-            "listen = \"127.0.0.1:0\"\nsocket = \"{}\"\nproxy_users = [\"{users}\"]\n[capture]\nfolder = \"{}/cluster\"\nevery_secs = 0\n",
+            "listen = \"127.0.0.1:0\"\nsocket = \"{}\"\nproxy_users = [\"{users}\"]\n\
+             [capture]\nfolder = \"{}/cluster\"\nevery_secs = 0\n[metrics]\nlisten = \"127.0.0.1:0\"\n",
             socket.display(),
             captures.display()
         );
@@ -181,19 +182,16 @@ fn a_proxy_of_an_allowed_user_names_who_asks() {
         let out = child.0.stdout.take().expect("its output");
         let lines: Vec<String> = BufReader::new(out)
             .lines()
-            .take(2)
+            .take(3)
             .map_while(Result::ok)
             .collect();
-        assert_eq!(lines.len(), 2, "{lines:?}");
-        (
-            child,
-            lines[0]
-                .rsplit_once(':')
-                .expect("a port")
-                .1
-                .parse::<u16>()
-                .expect("a port"),
-        )
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        let port = |line: &str| -> u16 {
+            let (_, port) = line.rsplit_once(':').expect("a port");
+            let port = port.trim_end_matches("/metrics");
+            port.parse().expect("a port")
+        };
+        (child, port(&lines[0]), port(&lines[2]))
     };
     let ask = |stream: &mut dyn ReadWrite, path: &str, user: &str| {
         let request = format!(
@@ -206,7 +204,7 @@ fn a_proxy_of_an_allowed_user_names_who_asks() {
         answer
     };
     {
-        let (_child, port) = run(&own);
+        let (_child, port, metrics) = run(&own);
         let mut stream = UnixStream::connect(&socket).expect("a connection");
         let answer = ask(&mut stream, "/api/v1/me", "ft2-bob");
         assert!(answer.contains("\"user\": \"ft2-bob\""), "{answer}");
@@ -220,9 +218,17 @@ fn a_proxy_of_an_allowed_user_names_who_asks() {
             answer.starts_with("HTTP/1.1 303") && answer.contains("location: /login"),
             "{answer}"
         );
+        // Metrics are for everybody who reaches their own address.
+        let mut stream = TcpStream::connect(("127.0.0.1", metrics)).expect("a connection");
+        let answer = ask(&mut stream, "/metrics", "nobody");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(
+            answer.contains("\nfairtree_up{cluster=\"fairtree\"} 1\n"),
+            "{answer}"
+        );
     }
     // A socket that was left is no obstacle; the peer is not the allowed user.
-    let (_child, _) = run("nobody");
+    let (_child, ..) = run("nobody");
     let mut stream = UnixStream::connect(&socket).expect("a connection");
     let answer = ask(&mut stream, "/api/v1/me", "ft2-bob");
     assert_eq!(answer, "");

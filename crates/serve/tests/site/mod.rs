@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
-use fairtree_serve::app::{Access, Shared, app};
+use fairtree_serve::app::{Access, Shared, app, metrics_app};
 use fairtree_serve::picture::Picture;
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -39,6 +39,22 @@ impl Answer {
     }
 }
 
+fn send(app: Router, request: Request<Body>) -> Answer {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime").block_on(async {
+        let response = app.oneshot(request).await.expect("an answer");
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.expect("a body").to_bytes();
+        Answer {
+            status: head.status,
+            headers: head.headers,
+            text: String::from_utf8(body.to_vec()).expect("text"),
+        }
+    })
+}
+
 impl Site {
     /// A capture of `tests/captures`.
     pub fn recorded(capture: &str, user: &str) -> Site {
@@ -48,7 +64,8 @@ impl Site {
     /// The capture in a folder.
     pub fn of(folder: &Path, user: &str) -> Site {
         let picture = Picture::read(folder).expect("a capture");
-        let shared = Arc::new(Shared::new(Some(picture), Access::As(user.to_owned())));
+        let access = Access::As(user.to_owned());
+        let shared = Arc::new(Shared::new(Some(picture), access));
         let app = app(shared.clone());
         Site { shared, app }
     }
@@ -63,6 +80,16 @@ impl Site {
 
     pub fn post(&self, path: &str) -> Answer {
         self.ask(Method::POST, path, "localhost")
+    }
+
+    /// The metrics, for a reader that accepts these formats.
+    pub fn metrics(&self, accept: &str) -> Answer {
+        let request = Request::builder()
+            .uri("/metrics")
+            .header("accept", accept)
+            .body(Body::empty());
+        let app = metrics_app(self.shared.clone(), 0);
+        send(app, request.expect("a request"))
     }
 
     /// Sends a form.
@@ -86,19 +113,7 @@ impl Site {
     }
 
     fn send(&self, request: Request<Body>) -> Answer {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        runtime.expect("a runtime").block_on(async {
-            let response = self.app.clone().oneshot(request).await.expect("an answer");
-            let (head, body) = response.into_parts();
-            let body = body.collect().await.expect("a body").to_bytes();
-            Answer {
-                status: head.status,
-                headers: head.headers,
-                text: String::from_utf8(body.to_vec()).expect("text"),
-            }
-        })
+        send(self.app.clone(), request)
     }
 
     /// A page that exists.
