@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`share`] | what are shares, usage and fair-share factors, and does what sshare printed follow from them |
 //! | [`shares`] | who of a level is due what, who used what, and which commands change that |
+//! | [`plan`] | which shares are to be given, do they still fit, and what became of that |
 //! | [`prio`] | what are the priorities of jobs and their factors, and does what sprio printed follow from them |
 //! | [`explain`] | why has a job its priority, and why does one job or user come before another |
 //! | [`what_if`] | what would a change of the site move |
@@ -30,6 +31,7 @@ pub mod forecast;
 pub mod history;
 pub mod ledger;
 pub mod metrics;
+pub mod plan;
 pub mod prio;
 pub mod queue;
 pub mod share;

@@ -1,5 +1,6 @@
 //! The arguments, from which help, man pages and completions are made.
 
+mod apply;
 mod bill;
 mod capture;
 mod chart;
@@ -19,6 +20,7 @@ mod shares;
 mod simulate;
 mod what_if;
 
+pub use apply::ApplyArgs;
 pub use bill::BillArgs;
 pub use capture::{CaptureArgs, Keep};
 pub use chart::{ChartArgs, ChartFormat, PictureName, ThemeName};
@@ -186,6 +188,9 @@ pub enum Command {
     /// Print a link that signs you in to the pages of this site
     #[command(long_about = login::LOGIN_ABOUT)]
     Login(LoginArgs),
+    /// Give out the shares of a plan that the service has computed
+    #[command(long_about = apply::APPLY_ABOUT)]
+    Apply(ApplyArgs),
     /// Print completions of words for a shell
     Completions(CompletionsArgs),
     /// Write what a package needs beside the program

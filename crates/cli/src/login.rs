@@ -13,8 +13,8 @@ const PURPOSE: &str = "fairtree-serve sign-in";
 
 /// Makes a credential, and prints the link with it.
 pub(super) fn run(args: &LoginArgs) -> Result<Outcome, Failure> {
-    let url = url(args)?;
-    let credential = credential(args.munge_socket.as_deref())?;
+    let url = url(args.url.as_deref(), &args.config)?;
+    let credential = credential(PURPOSE, args.munge_socket.as_deref())?;
     let mut out = stdout().lock();
     writeln!(
         out,
@@ -27,16 +27,15 @@ pub(super) fn run(args: &LoginArgs) -> Result<Outcome, Failure> {
 }
 
 /// The address of the service: the option, the environment, the file of settings.
-pub(super) fn url(args: &LoginArgs) -> Result<String, Failure> {
-    let given = args
-        .url
-        .clone()
+pub(super) fn url(option: Option<&str>, config: &Path) -> Result<String, Failure> {
+    let given = option
+        .map(str::to_owned)
         .or_else(|| std::env::var("FAIRTREE_SERVE").ok());
     if let Some(url) = given.filter(|url| !url.is_empty()) {
         return Ok(url);
     }
-    let name = args.config.display().to_string();
-    let text = fs::read_to_string(&args.config).map_err(|error| match error.kind() {
+    let name = config.display().to_string();
+    let text = fs::read_to_string(config).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::Usage(format!(
             "{name} is not there, and FAIRTREE_SERVE is not set\nhint: name the address of the service with --url"
         )),
@@ -53,10 +52,10 @@ pub(super) fn url(args: &LoginArgs) -> Result<String, Failure> {
     })
 }
 
-/// A credential of munge, which lives for a minute.
-fn credential(socket: Option<&Path>) -> Result<String, Failure> {
+/// A credential of munge that carries a text, and lives for a minute.
+pub(super) fn credential(purpose: &str, socket: Option<&Path>) -> Result<String, Failure> {
     let mut command = Command::new("munge");
-    command.args(["--ttl", "60", "--string", PURPOSE]);
+    command.args(["--ttl", "60", "--string", purpose]);
     if let Some(socket) = socket {
         command.arg("--socket").arg(socket);
     }

@@ -4,6 +4,7 @@
 //! command was asked to compare or to check and found something; 2, it could not do what it was asked. A
 //! reader that closes the pipe early is not an error.
 
+mod apply;
 mod args;
 mod bill;
 mod capture;
@@ -27,6 +28,7 @@ mod prio;
 mod progress;
 mod queue;
 mod serve;
+mod service;
 mod share;
 mod shares;
 mod simulate;
@@ -107,6 +109,7 @@ fn main() -> ExitCode {
         Command::Bill(args) => bill::run(args, &messages),
         Command::Ledger(args) => ledger::run(args, &messages),
         Command::Login(args) => login::run(args),
+        Command::Apply(args) => apply::run(args, &messages),
         Command::Serve(args) => serve::run(args),
         Command::Completions(args) => generate::completions_of(args.shell),
         Command::Generate(args) => generate::run(args),

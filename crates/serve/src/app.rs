@@ -22,13 +22,14 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::timeout::TimeoutLayer;
 
 use crate::answer::{CSS, HTML, Refusal, SHEET, TEXT, framed, response};
+use crate::changing;
 use crate::counters::Counters;
 use crate::munge;
 use crate::pages;
 use crate::picture::Picture;
-use crate::plans::Plans;
 use crate::question::{Form, Question};
 use crate::session::{Sessions, cookie, form_token, id_of, no_cookie};
+use crate::store::Store;
 use crate::viewer::Viewer;
 
 /// The longest body of a request, in bytes.
@@ -68,15 +69,20 @@ pub struct Shared {
     picture: RwLock<Option<Arc<Picture>>>,
     /// Why there is no newer picture.
     trouble: Mutex<Option<String>>,
-    access: Access,
-    plans: Plans,
+    pub(crate) access: Access,
+    /// Plans and changes.
+    pub store: Store,
+    /// Held while shares are changed here.
+    pub(crate) changing: Mutex<()>,
+    /// Why changes from outside are not known.
+    no_transactions: Mutex<Option<String>>,
     /// Numbers since the start.
     pub counters: Counters,
 }
 
 impl Shared {
     /// A service; `picture`: the latest, if there is one yet.
-    pub fn new(picture: Option<Picture>, access: Access) -> Shared {
+    pub fn new(picture: Option<Picture>, access: Access, store: Store) -> Shared {
         let counters = Counters::default();
         if let Some(picture) = &picture {
             counters.begin(picture);
@@ -84,8 +90,13 @@ impl Shared {
         Shared {
             picture: RwLock::new(picture.map(Arc::new)),
             trouble: Mutex::new(None),
+            no_transactions: Mutex::new(match &access {
+                Access::As(_) => Some("a capture does not contain them".to_owned()),
+                Access::SignIn { .. } => Some("slurmdbd was not asked yet".to_owned()),
+            }),
             access,
-            plans: Plans::default(),
+            store,
+            changing: Mutex::new(()),
             counters,
         }
     }
@@ -119,8 +130,32 @@ impl Shared {
         self.trouble_held().clone()
     }
 
+    /// Keeps the reason why changes from outside are not known; `None`: they are.
+    pub fn set_no_transactions(&self, why: Option<String>) {
+        let held = self.no_transactions.lock();
+        *held.unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    fn no_transactions(&self) -> Option<String> {
+        let held = self.no_transactions.lock();
+        held.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The picture at present.
+    ///
+    /// # Errors
+    /// There is none yet.
+    pub(crate) fn seen(&self) -> Result<Arc<Picture>, Refusal> {
+        self.picture().ok_or_else(|| {
+            let why = self
+                .trouble()
+                .unwrap_or_else(|| "it is being taken".to_owned());
+            Refusal::failed(format!("There is no picture of this site yet: {why}"))
+        })
+    }
+
     /// Who asks, and the session; `None`: nobody that is known.
-    fn user(
+    pub(crate) fn user(
         &self,
         headers: &HeaderMap,
         extensions: &Extensions,
@@ -150,7 +185,11 @@ pub fn app(shared: Arc<Shared>) -> Router {
         .route("/healthz", get(health))
         .route("/login", get(link).post(sign_in))
         .route("/logout", post(sign_out))
-        .route("/plan", post(keep_plan))
+        .route("/plan", post(changing::keep))
+        .route("/plan/{id}/apply", post(changing::apply_here))
+        .route("/plan/{id}/undo", post(changing::undo))
+        .route("/cli/plan/{id}", post(changing::plan_for_command))
+        .route("/cli/plan/{id}/outcome", post(changing::outcome_of_command))
         .route(SHEET, get(sheet))
         .fallback(get(show))
         .method_not_allowed_fallback(not_allowed)
@@ -247,7 +286,7 @@ fn is_local(headers: &HeaderMap) -> bool {
 }
 
 /// Returns true if a form comes from a page of this service: browsers name the origin of each form.
-fn is_own_form(headers: &HeaderMap) -> bool {
+pub(crate) fn is_own_form(headers: &HeaderMap) -> bool {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let site = HeaderName::from_static("sec-fetch-site");
     if let Some(site) = text(&site) {
@@ -267,7 +306,7 @@ async fn home() -> Response<Body> {
     to("/me", None)
 }
 
-fn to(path: &'static str, set_cookie: Option<String>) -> Response<Body> {
+pub(crate) fn to(path: &'static str, set_cookie: Option<String>) -> Response<Body> {
     let mut answer = response(StatusCode::SEE_OTHER, TEXT, Vec::new());
     let headers = answer.headers_mut();
     headers.insert(LOCATION, HeaderValue::from_static(path));
@@ -298,7 +337,7 @@ async fn sheet() -> Response<Body> {
 async fn not_allowed() -> Response<Body> {
     Refusal {
         status: StatusCode::METHOD_NOT_ALLOWED,
-        why: "Pages are read only".to_owned(),
+        why: "This address is not for this method".to_owned(),
     }
     .response(Form::Csv)
 }
@@ -380,47 +419,7 @@ async fn sign_out(
     to("/login", Some(no_cookie()))
 }
 
-/// Keeps a plan of the shares of a form; nothing is changed.
-async fn keep_plan(
-    State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-    extensions: Extensions,
-    body: String,
-) -> Response<Body> {
-    let Some((user, session)) = shared.user(&headers, &extensions) else {
-        return to("/login", None);
-    };
-    let fields: Vec<(String, String)> = serde_urlencoded::from_str(&body).unwrap_or_default();
-    let field = |name: &str| {
-        let found = fields.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.clone()).unwrap_or_default()
-    };
-    let known = session.is_none_or(|id| field("token") == form_token(&id));
-    if !is_own_form(&headers) || !known {
-        return foreign().response(Form::Html);
-    }
-    let account = field("account");
-    let planned = tokio::task::spawn_blocking(move || {
-        let picture = shared.picture();
-        let picture =
-            picture.ok_or_else(|| Refusal::failed("There is no picture of this site yet"))?;
-        let viewer = Viewer::of(&picture, &user);
-        let plan = pages::planned(&picture, &viewer, &account, &body)?;
-        Ok(shared.plans.keep(plan))
-    });
-    let id = match planned.await {
-        Ok(Ok(id)) => id,
-        Ok(Err(refusal)) => return Refusal::response(&refusal, Form::Html),
-        Err(_) => return Refusal::failed("The plan could not be computed").response(Form::Html),
-    };
-    let mut answer = to("/changes", None);
-    if let Ok(path) = HeaderValue::from_str(&format!("/plan/{id}")) {
-        answer.headers_mut().insert(LOCATION, path);
-    }
-    answer
-}
-
-fn foreign() -> Refusal {
+pub(crate) fn foreign() -> Refusal {
     Refusal {
         status: StatusCode::FORBIDDEN,
         why: "This form is not from a page of this service".to_owned(),
@@ -449,18 +448,15 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
     };
     let (page, asked) = (question.page(), shared.clone());
     let answered = tokio::task::spawn_blocking(move || {
-        let trouble = shared.trouble();
-        let Some(picture) = shared.picture() else {
-            let why = trouble.unwrap_or_else(|| "it is being taken".to_owned());
-            return Err(Refusal::failed(format!(
-                "There is no picture of this site yet: {why}"
-            )));
-        };
+        let (trouble, no_transactions) = (shared.trouble(), shared.no_transactions());
+        let picture = shared.seen()?;
         let viewer = Viewer::of(&picture, &user);
         let around = pages::Around {
             trouble: trouble.as_deref(),
             form_token: session.as_deref().map(form_token),
-            plans: shared.plans.all(),
+            store: Some(&shared.store),
+            applies: matches!(shared.access, Access::SignIn { .. }),
+            no_transactions: no_transactions.as_deref(),
         };
         pages::answer(&picture, &viewer, &around, &question, &query, form)
     });

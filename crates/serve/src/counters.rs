@@ -8,6 +8,8 @@ use fairtree::config::UsageModel;
 use fairtree::tree::AssocIndex;
 use fairtree_analysis::metrics::{About, Builder, Family, age, up};
 
+use fairtree_lint::Severity;
+
 use crate::picture::Picture;
 
 /// The counters; all are 0 when the service starts.
@@ -101,6 +103,13 @@ impl Counters {
                 ("sprio", numbers.priorities_apart.len()),
             ] {
                 out.add(vec![("listing", listing.to_owned())], apart as f64);
+            }
+        }
+        if let Some(Ok(report)) = picture.and_then(|picture| picture.linted.as_ref()) {
+            out.family("lint_findings", "Findings of the linter in slurm.conf.");
+            for severity in [Severity::Error, Severity::Warning, Severity::Note] {
+                let labels = vec![("severity", severity.to_string())];
+                out.add(labels, report.count(severity) as f64);
             }
         }
         self.held().write(&mut out);

@@ -5,7 +5,10 @@
 //! | [`options`] | the command line |
 //! | [`picture`] | a capture, read and ranked: what all pages show |
 //! | [`viewer`] | who looks, and what that person may see |
-//! | [`plans`] | changes of shares that were kept |
+//! | [`store`] | the database: plans, changes |
+//! | [`health`] | the doctor and the linter |
+//! | [`outside`] | changes without a plan |
+//! | `changing` | plans: kept, applied, taken back |
 //! | [`question`] | an address: which page, in which form |
 //! | [`pages`] | the pages: values, tables, JSON, CSV |
 //! | [`answer`] | responses: a page in its frame, errors |
@@ -21,17 +24,20 @@
 
 pub mod answer;
 pub mod app;
+mod changing;
 pub mod counters;
+pub mod health;
 pub mod listen;
 pub mod munge;
 pub mod options;
+pub mod outside;
 pub mod pages;
 pub mod picture;
-pub mod plans;
 pub mod question;
 pub mod session;
 pub mod settings;
 pub mod sheet;
+pub mod store;
 pub mod timer;
 pub mod viewer;
 

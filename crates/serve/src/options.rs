@@ -11,6 +11,7 @@ use crate::listen::{Listen, listen};
 use crate::picture::{Picture, PictureError};
 use crate::session::Sessions;
 use crate::settings::{FILE, OrOff, Settings};
+use crate::store::{Store, StoreError};
 use crate::timer;
 
 /// Pages of shares, priorities and reasons for everybody on a site.
@@ -50,6 +51,9 @@ pub enum StartError {
     /// The capture cannot be shown.
     #[error(transparent)]
     Picture(#[from] PictureError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The operating system refuses.
     #[error("{0}: {1}")]
     System(String, std::io::Error),
@@ -76,7 +80,7 @@ pub fn run(options: Options) -> Result<(), StartError> {
                 )));
             }
             let picture = Picture::read(from)?;
-            let shared = Shared::new(Some(picture), Access::As(user));
+            let shared = Shared::new(Some(picture), Access::As(user), Store::in_memory()?);
             let places = Listen {
                 tcp: Some(address),
                 proxy: None,
@@ -121,7 +125,9 @@ pub fn run(options: Options) -> Result<(), StartError> {
                     .0
                     .map(|address| (address, settings.metrics.users)),
             };
-            (Shared::new(picture, access), places, Some(settings.capture))
+            let store = Store::open(&settings.database)?;
+            let shared = Shared::new(picture, access, store);
+            (shared, places, Some(settings.capture))
         }
     };
     let shared = Arc::new(shared);

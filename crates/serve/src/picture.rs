@@ -15,6 +15,7 @@ use fairtree_analysis::metrics::{About, Family, families};
 use fairtree_analysis::prio::{self, PrioReport};
 use fairtree_analysis::share::{self, Fractions, ShareReport};
 use fairtree_analysis::waiting::{Spread, WaitingLine, spreads, tied_users};
+use fairtree_lint::Report;
 use fairtree_model::cluster::{Cluster, JobPhase, Load};
 use fairtree_model::input::capture::{Manifest, Stored, list, open_only};
 use fairtree_model::input::slurm::config::value_of;
@@ -64,6 +65,10 @@ pub struct Picture {
     pub spreads: Vec<Spread>,
     /// Users with the factor of another user.
     pub tied_users: u64,
+    /// The linter's findings in slurm.conf, or why it cannot be read; `None`: it was not looked for.
+    pub linted: Option<Result<Report, String>>,
+    /// The answer of `scontrol show config`.
+    pub config_text: String,
     /// Notes on what could not be read, and on assumptions.
     pub notes: Vec<String>,
     standings: Vec<Standing>,
@@ -238,6 +243,8 @@ impl Picture {
             operators: rights.operators,
             coordinators: rights.coordinators,
             coordinators_disabled: rights.coordinators_disabled,
+            linted: None,
+            config_text: config.to_owned(),
             report,
             priorities,
             numbers,

@@ -29,6 +29,8 @@ pub struct Settings {
     pub proxy_users: Vec<String>,
     /// Socket of munged, where it is not the usual one.
     pub munge_socket: Option<PathBuf>,
+    /// The database of plans and changes, on a local disk.
+    pub database: PathBuf,
     /// Captures.
     pub capture: Capture,
     /// Metrics.
@@ -106,6 +108,7 @@ impl Default for Settings {
             socket: None,
             proxy_users: Vec::new(),
             munge_socket: None,
+            database: PathBuf::from("/var/lib/fairtree-serve/fairtree.db"),
             capture: Capture::default(),
             metrics: Metrics::default(),
         }

@@ -10,6 +10,8 @@ use fairtree_model::input::capture::{RecordError, Recording, list};
 use fairtree_model::input::slurm::snapshot::Source;
 
 use crate::app::Shared;
+use crate::health::lint;
+use crate::outside::follow;
 use crate::picture::{Picture, PictureError};
 use crate::settings::Capture;
 
@@ -38,14 +40,20 @@ pub async fn run(settings: Capture, every: Duration, shared: Arc<Shared>) {
     let settings = Arc::new(settings);
     let mut failures = 0;
     loop {
-        let (of, began) = (settings.clone(), Instant::now());
-        let taken = tokio::task::spawn_blocking(move || take(&of)).await;
-        let result = match taken {
-            Ok(Ok(picture)) => {
-                shared.counters.taken(began.elapsed(), &picture);
-                shared.replace(picture);
-                Ok(())
+        let (of, to, began) = (settings.clone(), shared.clone(), Instant::now());
+        let taken = tokio::task::spawn_blocking(move || {
+            let (before, picture) = (to.picture(), take(&of)?);
+            to.counters.taken(began.elapsed(), &picture);
+            let followed = follow(&to.store, before.as_deref(), &picture, of.time_limit());
+            to.replace(picture);
+            if let Err(why) = &followed {
+                eprintln!("fairtree-serve: warning: changes from outside are not known: {why}");
             }
+            to.set_no_transactions(followed.err());
+            Ok::<(), TakeError>(())
+        });
+        let result = match taken.await {
+            Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(first_line(&error.to_string())),
             Err(_) => Err("the picture could not be computed".to_owned()),
         };
@@ -74,7 +82,8 @@ pub fn take(settings: &Capture) -> Result<Picture, TakeError> {
         recording.keep_policy(&text).map_err(failed)?;
     }
     let folder = recording.publish().map_err(failed)?;
-    let picture = Picture::read(&folder)?;
+    let mut picture = Picture::read(&folder)?;
+    picture.linted = Some(lint(&picture.config_text));
     forget(&settings.folder, settings.keep);
     Ok(picture)
 }

@@ -104,3 +104,68 @@ fn what_is_refused() {
         StatusCode::BAD_REQUEST
     );
 }
+
+/// Only those who may change the shares apply a plan and take it back, and never by a right of the service.
+#[test]
+fn plans_are_applied_by_people() {
+    let site = Site::changed("ft2-frank", &[]);
+    let fields = "account=medicine&shares%3Agenomics=2";
+    site.form("/plan", fields, ORIGIN);
+    let page = site.page("/plan/1");
+    assert!(page.contains("fairtree apply 1"), "{page}");
+    // Here nobody signs in, so nobody gives a token.
+    assert!(!page.contains("jwt"), "{page}");
+    let token = "jwt=eyJhbGciOiJIUzI1NiJ9.eyJzdW4iOiJmdDItZnJhbmsifQ.x";
+    for (path, fields, status) in [
+        ("/plan/1/apply", token, StatusCode::BAD_REQUEST),
+        ("/plan/1/undo", "", StatusCode::BAD_REQUEST),
+        ("/plan/9/undo", "", StatusCode::NOT_FOUND),
+        ("/plan/x/undo", "", StatusCode::NOT_FOUND),
+    ] {
+        assert_eq!(site.form(path, fields, ORIGIN).status, status, "{path}");
+        let foreign = site.form(path, fields, "http://evil.example");
+        assert_eq!(foreign.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    let plan = site.json("/api/v1/plan/1");
+    assert_eq!(
+        plan["lines"][0],
+        "sacctmgr -i modify account where name=genomics cluster=fairtree set fairshare=2"
+    );
+    // The whole level, whose shares the plan was made from.
+    let rows = plan["levels"][0]["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert_eq!(
+        (&rows[0]["account"], &rows[0]["shares"]),
+        (&"genomics".into(), &"1".into())
+    );
+    assert!(plan["proposal"]["moves"].is_array() && plan["differences"] == serde_json::json!([]));
+}
+
+/// Under minutes=shares the form gives out minutes: 2 of 4 are of genomics and imaging, with 40 above them.
+#[test]
+fn minutes_as_shares() {
+    // Ranks of seven users: root is not ranked. Factors of the recording are of eight.
+    let mut policy = vec![(
+        "config.txt",
+        "PriorityParameters      = (null)",
+        "PriorityParameters = usage=window:1-0,ranking=least_used:leaf,minutes=shares",
+    )];
+    for (eighths, sevenths) in [
+        ("0.125000|0.761881", "0.142857|0.761881"),
+        ("0.250000|1.454631", "0.285714|1.454631"),
+        ("0.375000|1.000000", "0.428571|1.000000"),
+        ("0.625000||", "0.714286||"),
+        ("0.750000|0.547833", "0.857143|0.547833"),
+        ("0.875000|1.702667", "1.000000|1.702667"),
+    ] {
+        policy.push(("sshare.txt", eighths, sevenths));
+    }
+    let site = Site::changed("ft2-dave", &policy);
+    let page = site.page("/account/medicine/shares");
+    assert_eq!(numbers(&page, "given_minutes"), [4.0]);
+    assert_eq!(numbers(&page, "left_minutes"), [36.0]);
+    assert!(page.contains("unassigned"), "{page}");
+    // 41 of 40.
+    let page = site.page("/account/medicine/shares?shares%3Agenomics=38");
+    assert!(page.contains("allowed for genomics are up to 37"), "{page}");
+}

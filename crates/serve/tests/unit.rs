@@ -169,8 +169,10 @@ fn a_proxy_of_an_allowed_user_names_who_asks() {
     let run = |users: &str| {
         let text = format!(
             "listen = \"127.0.0.1:0\"\nsocket = \"{}\"\nproxy_users = [\"{users}\"]\n\
+             database = \"{}\"\n\
              [capture]\nfolder = \"{}/cluster\"\nevery_secs = 0\n[metrics]\nlisten = \"127.0.0.1:0\"\n",
             socket.display(),
+            folder.path().join("fairtree.db").display(),
             captures.display()
         );
         let file = settings(folder.path(), &text);

@@ -181,38 +181,50 @@ fn set(table: &mut dyn TableLike, path: &[&str], mut value: Value) {
 
 /// The line that gives an association its shares.
 fn sacctmgr(cluster: Option<&str>, name: &AssocName, shares: Shares) -> String {
-    let mut words = match &name.user {
-        None => vec!["account where".to_owned(), word("name", &name.account)],
-        Some(user) => vec![
-            "user where".to_owned(),
-            word("name", user),
-            word("account", &name.account),
-        ],
+    shell_line(&sacctmgr_words(cluster, name, shares))
+}
+
+/// The command that gives an association its shares, word by word.
+pub fn sacctmgr_words(cluster: Option<&str>, name: &AssocName, shares: Shares) -> Vec<String> {
+    let kind = match &name.user {
+        None => "account",
+        Some(_) => "user",
     };
-    words.extend(cluster.map(|cluster| word("cluster", cluster)));
-    words.extend(
-        name.partition
-            .as_ref()
-            .map(|partition| word("partition", partition)),
-    );
+    let mut words: Vec<String> = ["sacctmgr", "-i", "modify", kind, "where"]
+        .map(str::to_owned)
+        .into();
+    match &name.user {
+        None => words.push(format!("name={}", name.account)),
+        Some(user) => words.extend([format!("name={user}"), format!("account={}", name.account)]),
+    }
+    words.extend(cluster.map(|cluster| format!("cluster={cluster}")));
+    let partition = name.partition.as_ref();
+    words.extend(partition.map(|partition| format!("partition={partition}")));
     let shares = match shares {
         Shares::Parent => "parent".to_owned(),
         Shares::Raw(shares) => shares.to_string(),
     };
-    format!(
-        "sacctmgr -i modify {} set fairshare={shares}",
-        words.join(" ")
-    )
+    words.extend(["set".to_owned(), format!("fairshare={shares}")]);
+    words
 }
 
-/// A condition as one word of a shell.
-fn word(key: &str, value: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.@%+:/".contains(c);
-    let value: Cow<'_, str> = match !value.is_empty() && value.chars().all(plain) {
-        true => value.into(),
-        false => format!("'{}'", value.replace('\'', "'\\''")).into(),
+/// Words as a line for a shell.
+pub fn shell_line(words: &[String]) -> String {
+    let quoted: Vec<Cow<'_, str>> = words.iter().map(|one| word(one)).collect();
+    quoted.join(" ")
+}
+
+/// A word, with the value of a condition in quotes where it has other than plain characters.
+fn word(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.@%+:/=".contains(c);
+    if !text.is_empty() && text.chars().all(plain) && !text.ends_with('=') {
+        return text.into();
+    }
+    let (key, value) = match text.split_once('=') {
+        Some((key, value)) => (format!("{key}="), value),
+        None => (String::new(), text),
     };
-    format!("{key}={value}")
+    format!("{key}'{}'", value.replace('\'', "'\\''")).into()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod level;
 mod proposal;
 mod score;
 
-pub use commands::{Commands, Kept, Written, command_prefix};
+pub use commands::{Commands, Kept, Written, command_prefix, sacctmgr_words, shell_line};
 pub use level::{Level, LevelRow, Minutes, Sum, level};
 pub use proposal::{Grant, LevelChange, Proposal, Refusal, propose};
 pub use score::{Basis, Grade, Score};

@@ -1,6 +1,7 @@
 //! The pages: values of one picture, as one person may see them.
 
 mod account;
+mod changes;
 mod cost;
 mod job;
 mod me;
@@ -11,11 +12,10 @@ mod versus;
 mod waits;
 mod words;
 
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use fairtree::tree::AssocIndex;
+use fairtree_analysis::plan::Plan;
 use fairtree_model::cluster::{ClusterJob, JobName};
 use fairtree_model::span::Span;
 use fairtree_render::page::moment;
@@ -23,9 +23,9 @@ use maud::{Markup, html};
 
 use crate::answer::{CSV, HTML, JSON, Refusal, framed, response};
 use crate::picture::Picture;
-use crate::plans::{Change, Plan};
 use crate::question::{Form, Question};
 use crate::sheet::Sheet;
+use crate::store::{Store, StoreError};
 use crate::viewer::Viewer;
 
 /// A page, in its three forms.
@@ -47,8 +47,12 @@ pub struct Around<'a> {
     pub trouble: Option<&'a str>,
     /// The token of the forms of a session; `None`: nobody signed in.
     pub form_token: Option<String>,
-    /// Plans.
-    pub plans: Arc<Vec<Plan>>,
+    /// Plans and changes; `None`: there are none.
+    pub store: Option<&'a Store>,
+    /// People sign in here, so that they can apply plans.
+    pub applies: bool,
+    /// Why changes from outside are not known.
+    pub no_transactions: Option<&'a str>,
 }
 
 /// A picture and who looks at it.
@@ -87,11 +91,8 @@ pub fn answer(
         Question::Shares(name) => {
             seen.written(question, form, &shares::Shares::of(seen, name, query)?)
         }
-        Question::Plan(id) => {
-            let plan = around.plans.iter().find(|plan| plan.id == *id);
-            seen.written(question, form, &plan::Planned::of(seen, plan)?)
-        }
-        Question::Changes => seen.written(question, form, &plan::Changes::of(seen, &around.plans)),
+        Question::Plan(id) => seen.written(question, form, &plan::Planned::of(seen, id)?),
+        Question::Changes => seen.written(question, form, &changes::Changes::of(seen)?),
         Question::Cost => seen.written(question, form, &cost::Before::of(seen, query)?),
     }
 }
@@ -112,31 +113,37 @@ pub fn planned(
         viewer,
         around: &around,
     };
-    let page = shares::Shares::of(seen, account, fields)?;
-    let (proposal, grant) = page.into_proposal()?;
-    let word = |shares: Option<u32>| {
-        shares.map_or_else(|| "parent".to_owned(), |shares| shares.to_string())
+    shares::Shares::of(seen, account, fields)?.plan()
+}
+
+/// A plan that a person may see. `changing`: one that the person may apply and take back.
+///
+/// # Errors
+/// There is none, or it is not for this person: the refusals are the same.
+pub fn plan(
+    picture: &Picture,
+    viewer: &Viewer,
+    store: &Store,
+    id: &str,
+    changing: bool,
+) -> Result<Plan, Refusal> {
+    let around = Around::default();
+    let seen = Seen {
+        picture,
+        viewer,
+        around: &around,
     };
-    let before = |name: &str| {
-        let at = picture.cluster.find_any(name).ok();
-        at.and_then(|at| picture.cluster.tree.rows()[at.get()].shares.raw())
+    let plan = store.plan(id).map_err(|error| stored(&error))?;
+    let visible = |plan: &Plan| match changing {
+        true => seen.may_change(&plan.account).is_some(),
+        false => seen.may_see(plan),
     };
-    let changes = grant.shares.iter();
-    let changes = changes.map(|(name, after)| Change {
-        before: word(before(name)),
-        after: word(after.raw()),
-        name: name.clone(),
-    });
-    Ok(Plan {
-        schema: "fairtree.plan/1",
-        id: String::new(),
-        user: viewer.user.clone(),
-        account: account.to_owned(),
-        time: now(),
-        made_from: picture.time(),
-        shares: changes.collect(),
-        proposal,
-    })
+    plan.filter(visible).ok_or_else(Refusal::unknown)
+}
+
+/// What cannot be read from the database, or written.
+pub(crate) fn stored(error: &StoreError) -> Refusal {
+    Refusal::failed(error.to_string())
 }
 
 impl<'a> Seen<'a> {

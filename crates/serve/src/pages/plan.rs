@@ -1,33 +1,87 @@
-//! Plans: changes of shares that somebody has kept.
+//! The page of a plan: its shares and commands, its effects as long as it fits, and what became of it.
 
+use fairtree_analysis::plan::{Outcome, Plan, State, shares};
+use fairtree_analysis::shares::{Grant, Proposal};
 use fairtree_render::page::moment;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::shares::effects;
-use super::{Seen, View};
+use super::shares::{commands, effects};
+use super::{Seen, View, stored};
 use crate::answer::Refusal;
-use crate::plans::Plan;
 use crate::question::Question;
 use crate::sheet::Sheet;
 
-/// The page of one plan.
+/// The page.
+#[derive(Serialize)]
 pub(super) struct Planned<'a> {
-    plan: &'a Plan,
+    #[serde(flatten)]
+    plan: Plan,
+    /// The commands, as lines for a shell.
+    lines: Vec<String>,
+    /// What is different from the shares that it was made from.
+    differences: Vec<String>,
+    /// The effects, while nothing is different.
+    proposal: Option<Proposal>,
+    #[serde(skip)]
+    may_change: bool,
+    #[serde(skip)]
+    seen: Seen<'a>,
 }
 
 impl<'a> Planned<'a> {
-    pub(super) fn of(seen: Seen<'_>, plan: Option<&'a Plan>) -> Result<Planned<'a>, Refusal> {
+    pub(super) fn of(seen: Seen<'a>, id: &str) -> Result<Planned<'a>, Refusal> {
+        let plan = match seen.around.store {
+            Some(store) => store.plan(id).map_err(|error| stored(&error))?,
+            None => None,
+        };
         let plan = plan.filter(|plan| seen.may_see(plan));
-        plan.map(|plan| Planned { plan })
-            .ok_or_else(Refusal::unknown)
+        let plan = plan.ok_or_else(Refusal::unknown)?;
+        let may_change = seen.may_change(&plan.account).is_some();
+        // Others are not shown shares that were changed since.
+        let is_open = plan.is_open() && may_change;
+        let differences = match is_open {
+            true => plan.differences(&seen.picture.cluster),
+            false => Vec::new(),
+        };
+        let proposal = (is_open && differences.is_empty()).then(|| {
+            let given = plan.shares.iter();
+            let given = given.filter_map(|one| Some((one.name.clone(), shares(&one.after)?)));
+            let asked = Grant {
+                shares: given.collect(),
+                minutes: Vec::new(),
+            };
+            seen.proposed(&plan.account, &asked).ok()
+        });
+        Ok(Planned {
+            lines: plan.lines(),
+            differences,
+            proposal: proposal.flatten(),
+            may_change,
+            plan,
+            seen,
+        })
     }
 }
 
 impl Seen<'_> {
     /// Returns true if the person made a plan, or may change the shares that it is about.
-    fn may_see(self, plan: &Plan) -> bool {
+    pub(super) fn may_see(self, plan: &Plan) -> bool {
         plan.user == self.viewer.user || self.may_change(&plan.account).is_some()
+    }
+}
+
+/// What became of a plan, in a sentence.
+pub(super) fn became(outcome: &Outcome) -> Markup {
+    let word = match outcome.state {
+        State::Applied => "Applied",
+        State::Partly => "Applied in part",
+        State::Failed => "Slurm did not take it when it was tried",
+        State::Refused => "Shares had changed when it was tried, and nothing was run",
+    };
+    html! {
+        (word) " by " (outcome.user) ", " (moment("outcome_time", outcome.time))
+        @if outcome.said.is_empty() { "." } @else { ": " (outcome.said.join("; ")) "." }
     }
 }
 
@@ -37,17 +91,45 @@ impl View for Planned<'_> {
     }
 
     fn html(&self) -> Markup {
+        let plan = &self.plan;
         html! {
             p {
-                "By " (self.plan.user) ", " (moment("time", self.plan.time)) ", from the picture of "
-                (moment("made_from", self.plan.made_from)) "."
+                "By " (plan.user) ", " (moment("time", plan.time)) ", from the shares of "
+                (moment("made_from", plan.made_from)) ", for the level below " (plan.account) "."
+                @if let Some(id) = &plan.undo_of {
+                    " It takes back " a href=(Question::Plan(id.clone()).to_string()) { "plan " (id) } "."
+                }
             }
-            (effects(&self.plan.proposal))
+            @if let Some(outcome) = &plan.outcome {
+                p class=(if plan.is_open() { "warning" } else { "" }) data-name="outcome" data-value=(outcome.state.name()) {
+                    (became(outcome))
+                }
+            }
+            @if !self.differences.is_empty() {
+                p class="warning" { "The shares are not those that it was made from: " (self.differences.join("; ")) "." }
+            }
+            div class="scroll" {
+                table {
+                    thead { tr { th { "Account or user" } th class="n" { "Shares before" } th class="n" { "Shares after" } } }
+                    tbody {
+                        @for change in &plan.shares {
+                            tr data-row=(change.name) {
+                                td { (change.name) }
+                                td class="n" data-name="before" data-value=(change.before) { (change.before) }
+                                td class="n" data-name="after" data-value=(change.after) { (change.after) }
+                            }
+                        }
+                    }
+                }
+            }
+            @if let Some(proposal) = &self.proposal { (effects(proposal)) }
+            (commands(&self.lines))
+            @if self.may_change { (self.forms()) }
         }
     }
 
     fn json(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
-        Ok(serde_json::to_writer_pretty(out, self.plan)?)
+        Ok(serde_json::to_writer_pretty(out, self)?)
     }
 
     fn csv(&self) -> Sheet {
@@ -63,71 +145,39 @@ impl View for Planned<'_> {
     }
 }
 
-/// The page of all plans that the person may see.
-#[derive(Serialize)]
-pub(super) struct Changes<'a> {
-    schema: &'static str,
-    plans: Vec<&'a Plan>,
-}
-
-impl<'a> Changes<'a> {
-    pub(super) fn of(seen: Seen<'_>, plans: &'a [Plan]) -> Changes<'a> {
-        let visible = plans.iter().rev().filter(|plan| seen.may_see(plan));
-        Changes {
-            schema: "fairtree.changes/1",
-            plans: visible.collect(),
-        }
-    }
-}
-
-impl View for Changes<'_> {
-    fn title(&self) -> String {
-        "Changes".to_owned()
-    }
-
-    fn html(&self) -> Markup {
+impl Planned<'_> {
+    /// Forms of those who may change the shares.
+    fn forms(&self) -> Markup {
+        let plan = &self.plan;
+        let path = Question::Plan(plan.id.clone()).to_string();
+        let token = html! {
+            @if let Some(token) = &self.seen.around.form_token { input type="hidden" name="token" value=(token); }
+        };
         html! {
-            @if self.plans.is_empty() { p { "No plans that you may see." } } @else {
-                div class="scroll" {
-                    table {
-                        thead { tr { th { "Plan" } th { "When" } th { "Who" } th { "Account" } th { "Changes" } } }
-                        tbody {
-                            @for plan in &self.plans {
-                                tr data-row=(plan.id) {
-                                    td { a href=(Question::Plan(plan.id.clone()).to_string()) { (plan.id) } }
-                                    td { (moment("time", plan.time)) }
-                                    td { (plan.user) }
-                                    td { (plan.account) }
-                                    td { @for change in &plan.shares { (change.name) ": " (change.before) " -> " (change.after) ". " } }
-                                }
-                            }
+            @if plan.is_open() && self.differences.is_empty() {
+                h2 { "Apply" }
+                p { "On a login node:" }
+                pre { "fairtree apply " (plan.id) }
+                @if self.seen.around.applies {
+                    p { "Or here, with a token of your own that is used once and not kept. On a login node, " code { "scontrol token lifespan=60" } " prints one." }
+                    form method="post" action=(format!("{path}/apply")) {
+                        (token)
+                        p {
+                            label for="jwt" { "Token" } " "
+                            input type="password" id="jwt" name="jwt" autocomplete="off" required;
+                            " " button type="submit" { "Apply" }
                         }
                     }
                 }
             }
-            p class="hint" { "Plans are kept until the service is started anew. Whether one was applied is not known here." }
-        }
-    }
-
-    fn json(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
-        Ok(serde_json::to_writer_pretty(out, self)?)
-    }
-
-    fn csv(&self) -> Sheet {
-        let mut sheet = Sheet::new(&["plan", "time", "user", "account", "name", "before", "after"]);
-        for plan in &self.plans {
-            for change in &plan.shares {
-                sheet.rows.push(vec![
-                    plan.id.as_str().into(),
-                    (plan.time as f64).into(),
-                    plan.user.as_str().into(),
-                    plan.account.as_str().into(),
-                    change.name.as_str().into(),
-                    change.before.as_str().into(),
-                    change.after.as_str().into(),
-                ]);
+            @if plan.can_be_undone() {
+                h2 { "Take it back" }
+                form method="post" action=(format!("{path}/undo")) {
+                    (token)
+                    p { button type="submit" { "Make the plan that takes it back" } }
+                }
+                p class="hint" { "Pages show the new shares from the next picture on." }
             }
         }
-        sheet
     }
 }

@@ -1,7 +1,12 @@
 //! The form of a level: its children, their shares, and what other shares would do.
 
+use std::collections::BTreeSet;
+
+use fairtree::config::MinutesFrom;
 use fairtree::tree::{AssocIndex, Shares as Raw};
+use fairtree_analysis::plan::{Change, LevelThen, Plan, SCHEMA, word};
 use fairtree_analysis::shares::{Grant, Kept, Level, LevelRow, Proposal, level, propose};
+use fairtree_model::cluster::Names;
 use fairtree_render::page::{cell, count, figure, hours, percent};
 use fairtree_render::shares::to_json;
 use maud::{Markup, html};
@@ -31,14 +36,7 @@ impl<'a> Shares<'a> {
         let failed = |error: &dyn std::fmt::Display| Refusal::failed(error.to_string());
         let before = level(&picture.cluster, Some(account)).map_err(|error| failed(&error))?;
         let asked = asked(&before, fields)?;
-        let proposal = (!asked.shares.is_empty()).then(|| {
-            let kept = Kept::Slurm { policy: None };
-            let proposal = propose(&picture.cluster, Some(account), &asked, &kept);
-            let mut proposal = proposal.map_err(|refusal| refusal.to_string())?;
-            // Those who move may be anywhere on the site.
-            proposal.moves.retain(|moved| seen.sees_named(&moved.name));
-            Ok(proposal)
-        });
+        let proposal = (!asked.shares.is_empty()).then(|| seen.proposed(account, &asked));
         Ok(Shares {
             seen,
             account,
@@ -48,22 +46,69 @@ impl<'a> Shares<'a> {
         })
     }
 
-    /// The effects of the shares that were asked for.
+    /// The plan of the shares that were asked for, as yet without a number.
     ///
     /// # Errors
     /// Nothing was asked for, or the site would refuse it.
-    pub(super) fn into_proposal(self) -> Result<(Proposal, Grant), Refusal> {
-        match self.proposal {
-            Some(Ok(proposal)) => Ok((proposal, self.asked)),
-            Some(Err(why)) => Err(Refusal::wrong(why)),
-            None => Err(Refusal::wrong("No shares differ from those of the picture")),
+    pub(super) fn plan(&self) -> Result<Plan, Refusal> {
+        match &self.proposal {
+            Some(Ok(_)) => {}
+            Some(Err(why)) => return Err(Refusal::wrong(why.as_str())),
+            None => return Err(Refusal::wrong("No shares differ from those of the picture")),
         }
+        let picture = self.seen.picture;
+        let cluster = &picture.cluster;
+        let (mut shares, mut parents) = (Vec::new(), BTreeSet::new());
+        for (name, after) in &self.asked.shares {
+            let at = cluster.find_any(name);
+            let at = at.map_err(|error| Refusal::wrong(error.to_string()))?;
+            parents.extend(cluster.tree.parent(at));
+            shares.push(Change {
+                name: cluster.assoc(at),
+                who: cluster.name(at).into(),
+                before: word(cluster.tree.rows()[at.get()].shares),
+                after: word(*after),
+            });
+        }
+        let unknown = || Refusal::failed("The capture does not contain the name of the cluster");
+        let plan = Plan {
+            schema: SCHEMA.to_owned(),
+            id: String::new(),
+            user: self.seen.viewer.user.clone(),
+            account: self.account.to_owned(),
+            cluster: picture.manifest.cluster.clone().ok_or_else(unknown)?,
+            time: super::now(),
+            made_from: picture.time(),
+            shares,
+            levels: parents
+                .into_iter()
+                .map(|parent| LevelThen::of(cluster, parent))
+                .collect(),
+            undo_of: None,
+            outcome: None,
+        };
+        plan.check()
+            .map_err(|error| Refusal::wrong(error.to_string()))?;
+        Ok(plan)
     }
 }
 
 impl Seen<'_> {
+    /// The effects of shares below an account, as far as the person may see them.
+    ///
+    /// # Errors
+    /// A sentence: the site would refuse the shares.
+    pub(super) fn proposed(self, account: &str, asked: &Grant) -> Result<Proposal, String> {
+        let kept = Kept::Slurm { policy: None };
+        let proposal = propose(&self.picture.cluster, Some(account), asked, &kept);
+        let mut proposal = proposal.map_err(|refusal| refusal.to_string())?;
+        // Those who move may be anywhere on the site.
+        proposal.moves.retain(|moved| self.sees_named(&moved.name));
+        Ok(proposal)
+    }
+
     /// Returns true if the person may see the usage of what has this name in reports.
-    fn sees_named(self, name: &str) -> bool {
+    pub(super) fn sees_named(self, name: &str) -> bool {
         let found = self.named(name);
         found.is_some_and(|at| self.viewer.sees_usage(self.picture, at.get()))
     }
@@ -125,11 +170,14 @@ impl View for Shares<'_> {
         };
         let part = |name: &str, value: Option<f64>| cell(value.map(|value| percent(name, value)));
         html! {
+            (self.minutes())
             form method="get" action=(action) {
                 div class="scroll" {
                     table {
                         thead { tr {
-                            th { "Account or user" } th class="n" { "Shares" } th class="n" { "Of the level" }
+                            th { "Account or user" } th class="n" { (if self.are_minutes() { "Minutes" } else { "Shares" }) }
+                            @if self.in_file() { th class="n" { "Minutes" } }
+                            th class="n" { "Of the level" }
                             th class="n" { "Of the whole" } th class="n" { "Used" } th class="n" { "Used over its part" }
                         } }
                         tbody {
@@ -141,6 +189,7 @@ impl View for Shares<'_> {
                                             value=(shown(asked(row)));
                                         @if let Some(shares) = row.raw_shares { " " (count("raw_shares", shares.into())) }
                                     }
+                                    @if self.in_file() { (cell(row.minutes.map(|minutes| count("minutes", minutes)))) }
                                     (part("share_of_level", row.share_of_level))
                                     (part("share_of_whole", row.share_of_whole))
                                     (cell(Some(hours("used", row.used))))
@@ -149,7 +198,12 @@ impl View for Shares<'_> {
                             }
                             tr class="sum" {
                                 td { "Sum" }
-                                (cell(Some(count("sum_raw_shares", self.before.sum.raw_shares))))
+                                @if self.are_minutes() {
+                                    (cell(Some(count("sum_minutes", self.before.sum.minutes))))
+                                } @else {
+                                    (cell(Some(count("sum_raw_shares", self.before.sum.raw_shares))))
+                                }
+                                @if self.in_file() { (cell(Some(count("sum_minutes", self.before.sum.minutes)))) }
                                 (part("sum_share_of_level", Some(self.before.sum.share_of_level)))
                                 (part("sum_share_of_whole", Some(self.before.sum.share_of_whole)))
                                 (cell(Some(hours("sum_used", self.before.sum.used))))
@@ -165,6 +219,7 @@ impl View for Shares<'_> {
                 Some(Err(why)) => p class="error" { (why) "." },
                 Some(Ok(proposal)) => {
                     (effects(proposal))
+                    (commands(&proposal.commands.lines))
                     form method="post" action="/plan" {
                         input type="hidden" name="account" value=(self.account);
                         @if let Some(token) = &self.seen.around.form_token { input type="hidden" name="token" value=(token); }
@@ -206,6 +261,56 @@ impl View for Shares<'_> {
             ]);
         }
         sheet
+    }
+}
+
+impl Shares<'_> {
+    fn given_from(&self, from: MinutesFrom) -> bool {
+        let minutes = self.before.minutes.as_ref();
+        minutes.is_some_and(|minutes| minutes.from == from)
+    }
+
+    /// Returns true if raw shares of accounts are their minutes.
+    fn are_minutes(&self) -> bool {
+        self.given_from(MinutesFrom::Shares)
+    }
+
+    /// Returns true if minutes are in a policy file.
+    fn in_file(&self) -> bool {
+        self.given_from(MinutesFrom::File)
+    }
+
+    /// Minutes of the account, given to its children, and left.
+    fn minutes(&self) -> Markup {
+        let Some(minutes) = &self.before.minutes else {
+            return html! {};
+        };
+        let file = self.seen.picture.cluster.config.policy_file();
+        html! {
+            p {
+                (count("given_minutes", minutes.given)) " minutes are given out"
+                @if let (Some(has), Some(left)) = (minutes.of_account, minutes.left) {
+                    " of " (figure("of_account_minutes", has, &format!("{has:.0}"))) " that " (self.account) " has; "
+                    @if left < 0.0 {
+                        span class="warning" { (figure("left_minutes", left, &format!("{:.0}", -left))) " too many" }
+                    } @else {
+                        (figure("left_minutes", left, &format!("{left:.0}"))) " are unassigned"
+                    }
+                }
+                @if minutes.sharing > 0 {
+                    ", and " (count("sharing", minutes.sharing as u64)) " children without minutes divide what is left"
+                }
+                "."
+            }
+            @if self.in_file() {
+                p class="hint" {
+                    "Minutes stand in the policy file " (file.unwrap_or("of the site")) ", and are changed there, not here. "
+                    "Where an account has minutes, its shares change nothing."
+                }
+            } @else {
+                p class="hint" { "minutes=shares: the raw shares of an account are its minutes." }
+            }
+        }
     }
 }
 
@@ -260,8 +365,14 @@ pub(super) fn effects(proposal: &Proposal) -> Markup {
                 }
             }
         }
-        h3 { "To run on a login node, as yourself" }
-        pre { @for line in &proposal.commands.lines { (line) "\n" } }
-        p class="hint" { "This service changes nothing: Slurm decides whether you may." }
+    }
+}
+
+/// The lines of sacctmgr.
+pub(super) fn commands(lines: &[String]) -> Markup {
+    html! {
+        h3 { "The commands" }
+        pre { @for line in lines { (line) "\n" } }
+        p class="hint" { "They are run as you, never by a right of this service: Slurm decides whether you may." }
     }
 }

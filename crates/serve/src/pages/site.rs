@@ -1,15 +1,18 @@
 //! The whole site: its policy, which factor decides, ties, the recomputation check.
 
 use fairtree::config::Order;
-use fairtree_analysis::doctor::Numbers;
+use fairtree_analysis::doctor::{Finding, Numbers};
 use fairtree_analysis::waiting::Spread;
+use fairtree_lint::Severity;
 use fairtree_model::span::Span;
 use fairtree_render::page::{cell, count, points};
+use fairtree_render::{doctor, lint};
 use maud::{Markup, html};
 use serde::Serialize;
 
 use super::account::usage_words;
 use super::{Seen, View};
+use crate::health::findings;
 use crate::sheet::{Cell, Sheet};
 
 /// The page.
@@ -29,8 +32,19 @@ pub(super) struct Site<'a> {
     /// Points of each term over the jobs that wait and are not held.
     terms: &'a [Spread],
     check: Option<Check>,
+    /// What the doctor finds in the capture.
+    doctor: Vec<Finding>,
+    /// Number of errors and warnings that the linter finds in slurm.conf.
+    lint: Option<Linted>,
     #[serde(skip)]
     seen: Seen<'a>,
+}
+
+/// Findings of the linter.
+#[derive(Serialize)]
+struct Linted {
+    errors: usize,
+    warnings: usize,
 }
 
 /// Recomputed numbers against printed ones.
@@ -79,6 +93,14 @@ impl<'a> Site<'a> {
             waiting_jobs: picture.line.len(),
             terms: &picture.spreads,
             check: picture.numbers.as_ref().ok().map(Check::of),
+            doctor: findings(picture),
+            lint: match &picture.linted {
+                Some(Ok(report)) => Some(Linted {
+                    errors: report.count(Severity::Error),
+                    warnings: report.count(Severity::Warning),
+                }),
+                _ => None,
+            },
             seen,
         }
     }
@@ -145,6 +167,11 @@ impl View for Site<'_> {
             }
             h2 { "Recomputation" }
             (self.checked())
+            h2 { "Checks" }
+            @if self.doctor.is_empty() { p { "None could be made from this capture." } }
+            (doctor::to_html(&self.doctor))
+            p class="hint" { code { "fairtree doctor" } " on the host of slurmctld checks more: the plugin, its state, the next upgrade." }
+            (self.linted())
         }
     }
 
@@ -168,6 +195,26 @@ impl View for Site<'_> {
 }
 
 impl Site<'_> {
+    /// The findings in slurm.conf, for operators; others see only their number.
+    fn linted(&self) -> Markup {
+        let picture = self.seen.picture;
+        html! {
+            @match &picture.linted {
+                None => {}
+                Some(Err(why)) => { h2 { "slurm.conf" } p class="hint" { "Not checked: " (why) "." } }
+                Some(Ok(report)) => {
+                    h2 { "slurm.conf" }
+                    @if self.seen.viewer.operator { (lint::to_html(report)) } @else if let Some(found) = &self.lint {
+                        p {
+                            "The linter finds " (count("lint_errors", found.errors as u64)) " errors and "
+                            (count("lint_warnings", found.warnings as u64)) " warnings; operators see them here."
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     fn checked(&self) -> Markup {
         let Some(check) = &self.check else {
             let why = self.seen.picture.numbers.as_ref().err();

@@ -13,6 +13,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use fairtree_serve::app::{Access, Shared, app, metrics_app};
 use fairtree_serve::picture::Picture;
+use fairtree_serve::store::Store;
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
@@ -64,8 +65,9 @@ impl Site {
     /// The capture in a folder.
     pub fn of(folder: &Path, user: &str) -> Site {
         let picture = Picture::read(folder).expect("a capture");
+        let store = Store::in_memory().expect("a database");
         let access = Access::As(user.to_owned());
-        let shared = Arc::new(Shared::new(Some(picture), access));
+        let shared = Arc::new(Shared::new(Some(picture), access, store));
         let app = app(shared.clone());
         Site { shared, app }
     }

@@ -1,5 +1,6 @@
 //! Running a command of Slurm: with a time limit, and a clear word for each way to fail.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -128,6 +129,64 @@ pub struct Ask<'a> {
     command: &'a [&'a str],
     limit: Duration,
     time_format: String,
+    token: Option<&'a Token>,
+}
+
+/// A token of Slurm (auth/jwt) with which a command acts as the person that it belongs to. Nothing prints it.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl Token {
+    /// The token that `scontrol token` printed, with or without `SLURM_JWT=`; `None`: it has not the form of one.
+    pub fn parse(text: &str) -> Option<Token> {
+        let text = text.trim();
+        let token = text.strip_prefix("SLURM_JWT=").unwrap_or(text);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=.".contains(&byte);
+        let parts = token.split('.').count() == 3;
+        let fits = parts && token.len() <= MAX_TOKEN_BYTES && token.bytes().all(plain);
+        fits.then(|| Token(token.to_owned()))
+    }
+
+    /// The user that the token names; Slurm checks if that is true. `None`: it names nobody.
+    pub fn user(&self) -> Option<String> {
+        let payload = self.0.split('.').nth(1)?;
+        let payload: serde_json::Value = serde_json::from_slice(&base64url(payload)?).ok()?;
+        payload.get("sun")?.as_str().map(str::to_owned)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+/// The longest token, in bytes.
+const MAX_TOKEN_BYTES: usize = 8192;
+
+/// Bytes of base64url (RFC 4648, section 5), with padding or without.
+fn base64url(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| {
+        Some(match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'-' => 62,
+            b'_' => 63,
+            _ => return None,
+        })
+    };
+    let digits = text.trim_end_matches('=').bytes().map(digit);
+    let digits: Vec<u8> = digits.collect::<Option<_>>()?;
+    let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
+    for four in digits.chunks(4) {
+        let value = four
+            .iter()
+            .fold(0, |sum, digit| sum << 6 | u32::from(*digit));
+        let value = value << (6 * (4 - four.len()));
+        bytes.extend_from_slice(&value.to_be_bytes()[1..four.len()]);
+    }
+    Some(bytes)
 }
 
 /// Output of a command.
@@ -159,7 +218,16 @@ impl<'a> Ask<'a> {
             command,
             limit,
             time_format: "standard".into(),
+            token: None,
         }
+    }
+
+    /// The same as the person whose token this is; `None`: as the user of this process. The token is in the
+    /// environment of the command, which only that user and root can read.
+    #[must_use]
+    pub fn with_token(mut self, token: Option<&'a Token>) -> Ask<'a> {
+        self.token = token;
+        self
     }
 
     /// The same with times in another form, which `SLURM_TIME_FORMAT` takes.
@@ -217,6 +285,9 @@ impl<'a> Ask<'a> {
             .stderr(Stdio::piped());
         for name in FORGOTTEN {
             command.env_remove(name);
+        }
+        if let Some(token) = self.token {
+            command.env("SLURM_JWT", &token.0);
         }
         let mut child = command.spawn().map_err(|error| self.not_started(error))?;
         let out = collect(child.stdout.take(), read);

@@ -14,7 +14,7 @@ mod recording;
 mod store;
 mod taken;
 
-pub use command::{Answered, Ask, CommandError, DEFAULT_LIMIT};
+pub use command::{Answered, Ask, CommandError, DEFAULT_LIMIT, Token};
 pub use manifest::{Entry, Manifest, SCHEMA};
 pub use pipe::MAX_ANSWER_BYTES;
 pub use policy::follow;

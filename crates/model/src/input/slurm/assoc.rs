@@ -36,7 +36,7 @@ const USE_PARENT: u32 = 2_147_483_647;
 pub(super) const SHARES_ALLOWED: &str = "a whole number from 0 to 2147483646, or parent";
 
 /// Shares as Slurm's commands write them; `sacctmgr dump` writes `parent` as a number.
-pub(super) fn shares(text: &str) -> Option<Shares> {
+pub fn shares(text: &str) -> Option<Shares> {
     if text.eq_ignore_ascii_case("parent") {
         return Some(Shares::Parent);
     }

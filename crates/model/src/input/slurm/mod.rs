@@ -6,6 +6,7 @@
 //! | [`dump`] | the file that `sacctmgr dump` writes |
 //! | [`qos`] | `sacctmgr -P show qos` |
 //! | [`rights`] | `sacctmgr show account withcoord`, `show user`, `show config` |
+//! | [`transactions`] | `sacctmgr -P show transactions`, as far as they changed shares |
 //! | [`partition`] | `scontrol -o show partition` |
 //! | [`node`] | `scontrol -o show node` |
 //! | [`job`] | `scontrol -o show job`, with names from `squeue` |
@@ -59,6 +60,7 @@ pub mod script;
 pub mod snapshot;
 pub(in crate::input) mod stamp;
 mod stamped_record;
+pub mod transactions;
 
 pub(in crate::input) mod count;
 pub use count::tres as parse_tres;

@@ -1,0 +1,65 @@
+//! The tables, and the way from each earlier schema to the present one.
+
+use std::path::Path;
+use std::time::Duration;
+
+use nix::sys::statfs::{NFS_SUPER_MAGIC, statfs};
+use rusqlite::Connection;
+
+use super::StoreError;
+
+/// The statements that lead from each schema to the next; schema 0 is an empty file. `PRAGMA user_version` has
+/// the number of the schema.
+const STEPS: [&str; 1] = ["
+CREATE TABLE plan (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document TEXT NOT NULL
+);
+CREATE TABLE change (
+    id INTEGER PRIMARY KEY,
+    time INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    name TEXT NOT NULL,
+    before TEXT,
+    after TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    plan INTEGER REFERENCES plan (id)
+);
+CREATE UNIQUE INDEX change_from_outside ON change (time, actor, name, after) WHERE plan IS NULL;
+CREATE INDEX change_by_time ON change (time);
+"];
+
+/// How long a statement waits for another process, as for a backup.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Sets a connection up, and brings the database to the present schema.
+pub(super) fn bring_up(connection: &mut Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    let change = connection.transaction()?;
+    let found: i64 = change.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let known = STEPS.len() as i64;
+    let Some(steps) = usize::try_from(found)
+        .ok()
+        .and_then(|found| STEPS.get(found..))
+    else {
+        return Err(StoreError::Later { found, known });
+    };
+    for step in steps {
+        change.execute_batch(step)?;
+    }
+    change.pragma_update(None, "user_version", known)?;
+    change.commit()?;
+    Ok(())
+}
+
+/// Returns true if a file is, or would be, on NFS, whose locks SQLite cannot rely on.
+pub(super) fn is_on_nfs(path: &Path) -> bool {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let about = statfs(folder.unwrap_or(Path::new(".")));
+    about.is_ok_and(|about| about.filesystem_type() == NFS_SUPER_MAGIC)
+}
