@@ -2,6 +2,8 @@
 //! empty, nothing is asked of the network. Expected values: hand calculation from
 //! `tests/sites/week.toml` and from the jobs below.
 
+#[allow(dead_code)] // Tests of other packages use the rest.
+#[path = "../../testbed/src/browser.rs"]
 mod browser;
 mod command;
 
@@ -24,6 +26,11 @@ fn written(name: &str, args: &[&str], input: &[u8]) -> PathBuf {
     let ran = fairtree(&[args, &["-q", "-o", &output]].concat(), input);
     assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
     path
+}
+
+/// The place of a picture for people.
+fn kept(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"))
 }
 
 /// Asserts that the page said and asked for nothing.
@@ -65,7 +72,7 @@ fn a_page_over_time_renders_hovers_zooms_and_folds() {
         browser.value("document.querySelectorAll('tr[data-i]').length"),
         8
     );
-    browser.keep("over-time-light");
+    browser.keep(&kept("over-time-light"));
 
     // Of 40 processor-days of physics and 10 of biology physics has used 80 %, and one of three
     // accounts is due a third.
@@ -102,7 +109,7 @@ fn a_page_over_time_renders_hovers_zooms_and_folds() {
     zooming(&mut browser);
     folding(&mut browser);
     dark(&mut browser);
-    browser.keep("over-time-dark");
+    browser.keep(&kept("over-time-dark"));
     quiet(&browser);
 }
 

@@ -1,6 +1,7 @@
 //! `fairtree shares` from outside. Expected values: hand calculation, those of `docs/policies`.
 
 #[allow(dead_code)] // The pages here neither hover nor fold.
+#[path = "../../testbed/src/browser.rs"]
 mod browser;
 mod command;
 
@@ -383,7 +384,7 @@ fn a_page_follows_as_one_types() {
         browser.text("document.getElementById('commands').value"),
         "sacctmgr -i modify account where name=a_group2 set fairshare=2"
     );
-    browser.keep("shares");
+    browser.keep(&PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("shares.png"));
     assert_eq!(browser.complaints(), [] as [&str; 0]);
 
     let ran = with_policy(

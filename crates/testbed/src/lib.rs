@@ -9,11 +9,13 @@
 //! | [`mishap`], [`detect`] | damaged files, disks and clocks; detectors of memory errors and races |
 //! | [`storm`], [`schedmd`] | random clients all at once; Slurm's own tests of its plugin |
 //! | [`demo`], [`mod@bench`] | the tour of a private cluster; measurements compared with stock |
+//! | [`browser`] | a browser, told what to do |
 //! | [`harness`] | test programs whose tests `cargo test` lists, filters and times |
 //!
 //! The command is `cargo testbed`; the tests are `cargo test --package fairtree-testbed --test NAME`.
 
 pub mod bench;
+pub mod browser;
 pub mod checks;
 pub mod cluster;
 pub mod demo;

@@ -1,4 +1,5 @@
-//! A real browser, headless, told what to do through its debugging pipe: Chromium of Debian.
+//! A real browser, headless, told what to do through its debugging pipe: Chromium of Debian. Tests of other
+//! packages include this file by its path.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -141,9 +142,18 @@ impl Browser {
 
     /// Opens a file and waits until it is loaded.
     pub fn open(&mut self, path: &Path) {
+        self.visit(&format!("file://{}", path.display()));
+    }
+
+    /// Opens an address and waits until the page is loaded.
+    pub fn visit(&mut self, url: &str) {
         self.events.clear();
-        let url = format!("file://{}", path.display());
         self.ask("Page.navigate", json!({"url": url}));
+        self.loaded();
+    }
+
+    /// Waits until the next page is loaded, as after a click on a link.
+    pub fn loaded(&mut self) {
         while !self
             .events
             .iter()
@@ -152,6 +162,35 @@ impl Browser {
             let event = self.answers.recv_timeout(PATIENCE).expect("the page loads");
             self.notice(event);
         }
+    }
+
+    /// Clicks on an element that leads to another page, and waits until that is loaded.
+    pub fn follow(&mut self, selector: &str) {
+        self.events.clear();
+        self.click(selector);
+        self.loaded();
+    }
+
+    /// Puts text in place of that of a field.
+    pub fn fill(&mut self, selector: &str, text: &str) {
+        self.click(selector);
+        self.value(&format!("document.querySelector({selector:?}).select()"));
+        self.ask("Input.insertText", json!({"text": text}));
+    }
+
+    /// Another size of the window.
+    pub fn resize(&mut self, width: u32, height: u32) {
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.ask("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// Pages run scripts, or none of their own.
+    pub fn scripts(&mut self, on: bool) {
+        self.ask(
+            "Emulation.setScriptExecutionDisabled",
+            json!({"value": !on}),
+        );
     }
 
     /// The value of an expression in the page.
@@ -213,14 +252,13 @@ impl Browser {
         &self.complaints
     }
 
-    /// Keeps a picture of the page for people: `NAME.png` in the folder that tests may write to.
-    pub fn keep(&mut self, name: &str) {
+    /// Keeps a picture of the page for people.
+    pub fn keep(&mut self, path: &Path) {
         use base64_of_png as bytes;
         let whole = json!({"format": "png", "captureBeyondViewport": true});
         let answer = self.ask("Page.captureScreenshot", whole);
         let png = bytes(answer["data"].as_str().expect("a picture"));
         assert!(png.starts_with(b"\x89PNG"), "a picture");
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
         std::fs::write(path, png).expect("the picture");
     }
 }

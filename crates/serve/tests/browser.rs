@@ -1,0 +1,153 @@
+//! The pages in a real browser: readable in a narrow and a wide window, light and dark, with scripts and without;
+//! fields have labels, text has contrast (WCAG 2.2, 1.4.3 and 3.3.2); shares are edited and computed.
+
+#[allow(dead_code)] // Tests of other packages use the rest.
+#[path = "../../testbed/src/browser.rs"]
+mod browser;
+mod site;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use browser::Browser;
+use serde_json::json;
+
+/// A service that is stopped at the end of the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended is as good as stopped.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn serve(folder: &Path, user: &str) -> (Running, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fairtree-serve"))
+        .arg("--from")
+        .arg(folder)
+        .args(["--as", user, "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the service");
+    let mut line = String::new();
+    let out = child.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut line).expect("a line");
+    let url = line
+        .trim()
+        .strip_prefix("listening on ")
+        .expect("an address");
+    (Running(child), url.to_owned())
+}
+
+/// The place of a picture for people.
+fn kept(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("serve-{name}.png"))
+}
+
+/// Texts with less contrast than 4.5 (3 for large ones) against the nearest background, and fields without a label.
+const FAULTS: &str = r#"(() => {
+  const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const parse = c => (c.match(/[\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const behind = e => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const faults = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const e = walk.currentNode.parentElement, text = walk.currentNode.data.trim();
+    if (!text || !e.checkVisibility()) continue;
+    const style = getComputedStyle(e);
+    const [a, b] = [light(parse(style.color)), light(behind(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+    if (ratio < (large ? 3 : 4.5)) faults.push(`contrast ${ratio.toFixed(2)}: ${text.slice(0, 40)}`);
+  }
+  for (const e of document.querySelectorAll('input:not([type=hidden]), select, textarea')) {
+    if (!e.labels.length && !e.getAttribute('aria-label')) faults.push(`no label: ${e.name}`);
+  }
+  for (const e of document.querySelectorAll('table')) {
+    if (!e.querySelector('th')) faults.push('a table without a heading');
+  }
+  if (document.querySelectorAll('h1').length !== 1) faults.push('not one h1');
+  const over = document.documentElement.scrollWidth - innerWidth;
+  if (over > 0) faults.push(`${over} pixels too wide`);
+  return faults;
+})()"#;
+
+const PAGES: [&str; 7] = [
+    "/me",
+    "/job/301",
+    "/account/science",
+    "/account/medicine/shares",
+    "/cost",
+    "/changes",
+    "/site",
+];
+
+#[test]
+fn pages_are_readable_and_shares_are_edited() {
+    let Some(mut browser) = Browser::start(1400, 900) else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    site::copy(folder.path(), &[]);
+    // dave is an operator: every page shows all that it has.
+    let (_running, url) = serve(folder.path(), "ft2-dave");
+    for (width, scheme, scripts) in [
+        (400, "light", false),
+        (400, "dark", true),
+        (1400, "light", true),
+        (1400, "dark", false),
+    ] {
+        browser.resize(width, 900);
+        browser.prefers(scheme);
+        browser.scripts(scripts);
+        for page in PAGES {
+            browser.visit(&format!("{url}{page}"));
+            let faults = browser.value(FAULTS);
+            assert_eq!(faults, json!([]), "{page} {width} {scheme} {scripts}");
+        }
+    }
+    browser.resize(400, 900);
+    browser.prefers("light");
+    browser.visit(&format!("{url}/account/medicine/shares"));
+    browser.keep(&kept("narrow-light"));
+    editing(&mut browser, &url);
+    // The style sheet is the only thing that pages ask for.
+    let complaints = browser.complaints().iter();
+    let other = complaints.filter(|text| !text.contains("/style.css"));
+    assert_eq!(other.collect::<Vec<_>>(), [] as [&String; 0]);
+}
+
+/// Gives genomics 2 shares beside the 3 of imaging, and keeps that as a plan.
+fn editing(browser: &mut Browser, url: &str) {
+    browser.resize(1400, 900);
+    browser.prefers("dark");
+    browser.visit(&format!("{url}/account/medicine/shares"));
+    browser.fill("input[name='shares:genomics']", "2");
+    browser.follow("form[method=get] button");
+    let after = "[...document.querySelectorAll('[data-name=share_of_level_after]')].map(e => +e.dataset.value)";
+    assert_eq!(browser.value(after), json!([0.4, 0.6]));
+    browser.keep(&kept("preview-dark"));
+    browser.follow("form[action='/plan'] button");
+    assert_eq!(browser.text("location.pathname"), "/plan/1");
+    assert!(
+        browser
+            .text("document.body.innerText")
+            .contains("fairtree apply 1")
+    );
+    assert_eq!(browser.value(FAULTS), json!([]));
+    browser.follow("nav a[href='/changes']");
+    assert_eq!(
+        browser.value("document.querySelectorAll('tr[data-row=\"1\"]').length"),
+        1
+    );
+}
