@@ -48,17 +48,31 @@ pub fn tested_command() -> PathBuf {
     target().join("testbed-bin/fairtree")
 }
 
-/// Copies the built command to [`tested_command`], in one step: a cluster may run the earlier one.
+/// The program `fairtree-serve`, beside [`tested_command`].
+pub fn tested_service() -> PathBuf {
+    target().join("testbed-bin/fairtree-serve")
+}
+
+/// Copies the built command to [`tested_command`], and the service, where it was built, to
+/// [`tested_service`], each in one step: a cluster may run the earlier one.
 ///
 /// # Errors
-/// Fails if there is no built command, or if the copy cannot be written.
+/// Fails if there is no built command, or if a copy cannot be written.
 pub fn copy_tested_command() -> Result<()> {
-    let (built, path) = (target().join("debug/fairtree"), tested_command());
-    let fresh = path.with_file_name(format!("fairtree-{}", std::process::id()));
+    copy_tested("fairtree", &tested_command())?;
+    match target().join("debug/fairtree-serve").exists() {
+        true => copy_tested("fairtree-serve", &tested_service()),
+        false => Ok(()),
+    }
+}
+
+fn copy_tested(name: &str, path: &Path) -> Result<()> {
+    let built = target().join("debug").join(name);
+    let fresh = path.with_file_name(format!("{name}-{}", std::process::id()));
     let copy = || {
         fs::create_dir_all(target().join("testbed-bin"))?;
         fs::copy(&built, &fresh)?;
-        fs::rename(&fresh, &path)
+        fs::rename(&fresh, path)
     };
     copy().with_context(|| format!("cannot copy {} to {}", built.display(), path.display()))
 }

@@ -20,6 +20,7 @@ mod neighbours;
 mod numbers;
 mod orders;
 mod recipes;
+mod service;
 pub mod settings;
 mod side_by_side;
 mod slow_disk;
@@ -172,6 +173,11 @@ const CHECKS: &[(&str, Every, Body)] = &[
         "coordinators_give_minutes_as_shares",
         Every::Night,
         minutes::by_coordinators,
+    ),
+    (
+        "coordinators_give_shares_on_pages",
+        Every::Night,
+        service::by_coordinators,
     ),
     ("run_times_are_learned", Every::Night, orders::by_history),
     ("recipes_by_shares_work", Every::Night, recipes::by_shares),

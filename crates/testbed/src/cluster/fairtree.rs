@@ -2,13 +2,17 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 
 use super::Cluster;
+use super::services::DEADLINE;
+use super::users::User;
+use crate::wait;
 use xtask::command::{cargo_in_checkout, checked};
 use xtask::project::{self, PREPARED};
 
@@ -78,6 +82,20 @@ pub fn build() -> Result<PathBuf> {
     Ok(path)
 }
 
+/// Builds the service once, beside the command, and returns its path.
+///
+/// # Errors
+/// Fails if it does not build.
+pub fn build_service() -> Result<PathBuf> {
+    build()?;
+    let path = project::tested_service();
+    if std::env::var_os(PREPARED).is_none() || !path.exists() {
+        checked(cargo_in_checkout().args(["build", "--quiet", "--package", "fairtree-serve"]))?;
+        project::copy_tested_command()?;
+    }
+    Ok(path)
+}
+
 fn done(words: &[&str], ran: Ran) -> Result<Ran> {
     if ran.code > 1 {
         bail!("`fairtree {}` failed: {}", words.join(" "), ran.err);
@@ -121,7 +139,47 @@ impl Cluster {
     }
 
     fn ran(&self, mut command: Command) -> Result<Ran> {
-        self.set_environment(&mut command);
+        self.find_commands(&mut command)?;
+        Ran::of(command)
+    }
+
+    /// Starts the service with these settings, as root; the lines that it prints at its start.
+    ///
+    /// # Errors
+    /// Fails if it ends, or does not listen in time.
+    pub fn start_service(&mut self, settings: &Path) -> Result<String> {
+        let mut command = Command::new(build_service()?);
+        command.arg("--config").arg(settings);
+        self.find_commands(&mut command)?;
+        self.spawn("fairtree-serve", command)?;
+        let log = self.folder.join("log/fairtree-serve.out");
+        wait::until("the service listens", DEADLINE, || {
+            let text = fs::read_to_string(&log)?;
+            Ok(text.contains("metrics on").then_some(text))
+        })
+    }
+
+    /// Runs `fairtree` as one of the cluster's users; accepts any exit code.
+    ///
+    /// # Errors
+    /// Fails if it cannot be run.
+    pub fn fairtree_as(&self, user: &User, words: &[&str]) -> Result<Ran> {
+        // Users may not read the folder of the checkout.
+        let own = self.folder.join("commands/fairtree");
+        if !own.exists() {
+            self.commands()?;
+            fs::copy(build()?, &own)?;
+        }
+        let mut command = Command::new(own);
+        command.args(words).current_dir("/");
+        self.find_commands(&mut command)?;
+        command.uid(user.uid).gid(user.gid);
+        Ran::of(command)
+    }
+
+    /// The environment of this cluster, with `fairtree` and Slurm's commands in PATH.
+    fn find_commands(&self, command: &mut Command) -> Result<()> {
+        self.set_environment(command);
         let built = project::tested_command();
         let built = built.parent().context("a folder")?;
         let path = format!(
@@ -131,7 +189,7 @@ impl Cluster {
             self.search_path()
         );
         command.env("PATH", path);
-        Ran::of(command)
+        Ok(())
     }
 
     /// A folder with Slurm's commands of this installation.
