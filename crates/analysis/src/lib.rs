@@ -16,6 +16,7 @@
 //! | [`ledger`] | what was used when by the accounting database, and which times ledger files cover |
 //! | [`queue`] | which job does a machine run next, when will the others start, and what is to be paid |
 //! | [`simulate`] | what does another scheduler make of the jobs of a log |
+//! | [`sweep`] | which of many policies is best for the jobs of a log |
 //! | [`forecast`] | how good are forecasts of starts |
 //! | [`metrics`] | what does a monitoring system store of a site |
 //! | [`history`] | what was used over time, and what does the engine make of it |
@@ -37,5 +38,6 @@ pub mod queue;
 pub mod share;
 pub mod shares;
 pub mod simulate;
+pub mod sweep;
 pub mod waiting;
 pub mod what_if;

@@ -14,6 +14,7 @@
 //! | [`ledger`] | which times ledger files cover |
 //! | [`queue`] | which job is next |
 //! | [`simulate`] | what another scheduler makes of a log |
+//! | [`sweep`] | which of many policies is best |
 //! | [`forecast`] | how good forecasts of starts are |
 //! | [`compare`] | what changed |
 //! | [`chart`] | pictures of shares and use: a tree, and both over time |
@@ -42,4 +43,5 @@ pub mod queue;
 pub mod share;
 pub mod shares;
 pub mod simulate;
+pub mod sweep;
 pub mod what_if;

@@ -11,6 +11,7 @@
 //! | [`slurm`] | the answers of `sacctmgr` and `scontrol`, and the site that all together describe |
 //! | [`sprio`] | the text that `sprio` prints: columns of any choice, `-n`, `-w`, several listings |
 //! | [`sshare`] | the text that `sshare` prints: columns, `-p`, `-P`, any `-o` |
+//! | [`sweep`] | plans and results of sweeps |
 //! | [`swf`] | logs in the Standard Workload Format |
 //! | [`site`] | a site described in TOML (`docs/site-format.md`) |
 //!
@@ -37,6 +38,7 @@ pub mod slurm;
 pub mod sprio;
 pub mod sshare;
 pub mod stream;
+pub mod sweep;
 pub mod swf;
 pub mod workload;
 

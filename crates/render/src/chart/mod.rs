@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`Forest`] | the associations of a report as they are drawn: names, what was due, what was used |
 //! | [`write_tree`] | the forest in a terminal |
+//! | [`scatter_svg`] | points in a plane |
 //! | [`bars_svg`], [`poster_svg`] | the forest, and a timeline, as pictures |
 //! | [`page()`] | all of it as one page of HTML that needs nothing else |
 //! | [`png()`] | a picture in pixels |
@@ -30,6 +31,7 @@ mod panels;
 mod png;
 mod poster;
 mod scale;
+mod scatter;
 mod style;
 mod terminal;
 
@@ -43,6 +45,8 @@ pub use page::page;
 pub use png::{PngError, png};
 pub use poster::{Picture, poster_svg};
 pub use scale::span;
+pub(crate) use scatter::scatter_figure;
+pub use scatter::{Axis, Dot, scatter_svg};
 pub use style::Theme;
 pub(crate) use style::page_css;
 pub use terminal::{Look, write_tree};

@@ -36,6 +36,23 @@ pub(super) fn percents(most: f64) -> (f64, Vec<f64>) {
     (end, marks.step_by(2).collect())
 }
 
+/// The end of an axis from 0 that holds `most`, and its marks, at most six: 1, 2 or 5 times a power of
+/// ten apart.
+pub(super) fn marks(most: f64) -> (f64, Vec<f64>) {
+    let most = if most.is_finite() && most > 0.0 {
+        most
+    } else {
+        1.0
+    };
+    let power = 10_f64.powf((most / 5.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|times| times * power);
+    let step = steps.into_iter().find(|step| step * 5.0 >= most);
+    let step = step.unwrap_or(power * 10.0);
+    let count = (most / step).ceil().max(1.0);
+    let marks = (0..=count as usize).map(|mark| mark as f64 * step);
+    (count * step, marks.collect())
+}
+
 /// Lengths of time between marks: name of the form, seconds.
 const STEPS: [(i64, &str); 16] = [
     (60, "%H:%M"),
@@ -126,6 +143,20 @@ pub(super) fn moment(at: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // By hand.
+    #[test]
+    fn axes_hold_their_values() {
+        assert_eq!(marks(7.0), (8.0, vec![0.0, 2.0, 4.0, 6.0, 8.0]));
+        assert_eq!(
+            marks(100.0),
+            (100.0, vec![0.0, 20.0, 40.0, 60.0, 80.0, 100.0])
+        );
+        assert_eq!(
+            marks(0.0),
+            (1.0, vec![0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0])
+        );
+    }
 
     // 1996-09-23 00:00 UTC by date(1).
     const START: i64 = 843_436_800;
