@@ -3,6 +3,7 @@
 mod apply;
 mod bill;
 mod capture;
+mod changes;
 mod chart;
 mod compare;
 mod cost;
@@ -18,11 +19,13 @@ mod queue;
 mod serve;
 mod shares;
 mod simulate;
+mod sweep;
 mod what_if;
 
 pub use apply::ApplyArgs;
 pub use bill::BillArgs;
 pub use capture::{CaptureArgs, Keep};
+pub use changes::ChangeArgs;
 pub use chart::{ChartArgs, ChartFormat, PictureName, ThemeName};
 pub use compare::CompareArgs;
 pub use cost::CostArgs;
@@ -37,7 +40,8 @@ pub use prio::PrioArgs;
 pub use queue::QueueArgs;
 pub use serve::ServeArgs;
 pub use shares::SharesArgs;
-pub use simulate::SimulateArgs;
+pub use simulate::{ByName, SchedulerName, SimulateArgs};
+pub use sweep::SweepArgs;
 pub use what_if::WhatIfArgs;
 
 use std::path::PathBuf;
@@ -91,7 +95,7 @@ const GROUPS: [(&str, &[&str]); 3] = [
     ),
     (
         "For owners of other schedulers, and to try a policy",
-        &["simulate", "forecast", "queue"],
+        &["simulate", "sweep", "forecast", "queue"],
     ),
 ];
 
@@ -170,6 +174,9 @@ pub enum Command {
     /// Replay a log of jobs on a simulated machine: waits, use, who is owed what and who is delayed
     #[command(long_about = simulate::SIMULATE_ABOUT)]
     Simulate(Box<SimulateArgs>),
+    /// Replay a log under many policies, and show the best ones
+    #[command(long_about = sweep::SWEEP_ABOUT)]
+    Sweep(SweepArgs),
     /// Forecast when jobs start, and measure how good such forecasts are
     #[command(long_about = forecast::FORECAST_ABOUT)]
     Forecast(Box<ForecastArgs>),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use super::args::WhatIfArgs;
+use super::args::{ChangeArgs, WhatIfArgs};
 use super::cluster::{policy_file, refused as in_policy};
 use super::{Failure, open};
 use fairtree::compat::Compat;
@@ -27,8 +27,38 @@ pub(super) struct Asked {
     changes: Vec<SiteChange>,
 }
 
-/// Reads the options.
+/// Reads the options of `what-if`.
 pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
+    let mut asked = of_site(&args.changes)?;
+    let changes = &mut asked.changes;
+    changes.extend(args.reset_usage.iter().cloned().map(SiteChange::ResetUsage));
+    for text in &args.charge {
+        let allowed = "USER=AMOUNT, as alice@physics=5000h: a number from 0 up of TRES-seconds \
+                       (s), -minutes (m), -hours (h) or -days (d)";
+        let (who, amount) = pair("--charge", text, allowed)?;
+        let usage = usage(amount).ok_or_else(|| refused("--charge", text, allowed))?;
+        changes.push(SiteChange::Charge(who.to_owned(), usage));
+    }
+    parse_jobs(args, changes)?;
+    if let Some(text) = &args.after {
+        let allowed = "a time such as 7-0 (days), 12:00:00 or 90 (minutes)";
+        match parse_time(text) {
+            Ok(Time::Secs(secs)) => changes.push(SiteChange::After(secs)),
+            _ => return Err(refused("--after", text, allowed)),
+        }
+    }
+    if asked.is_empty() {
+        return Err(Failure::Usage(
+            "nothing is changed\nhint: --set, --shares, --charge, --after and others change \
+             something: fairtree what-if --help"
+                .to_owned(),
+        ));
+    }
+    Ok(asked)
+}
+
+/// Reads the options that change settings and accounts.
+pub(super) fn of_site(args: &ChangeArgs) -> Result<Asked, Failure> {
     let conf = args.slurm_conf.as_deref().map(read).transpose()?;
     let mut settings = Vec::new();
     for text in &args.set {
@@ -37,26 +67,11 @@ pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
     }
     let mut changes = Vec::new();
     parse_accounting(args, &mut changes)?;
-    parse_jobs(args, &mut changes)?;
-    if let Some(text) = &args.after {
-        let allowed = "a time such as 7-0 (days), 12:00:00 or 90 (minutes)";
-        match parse_time(text) {
-            Ok(Time::Secs(secs)) => changes.push(SiteChange::After(secs)),
-            _ => return Err(refused("--after", text, allowed)),
-        }
-    }
     let policy = args.policy.last().map(|path| {
         let name = path.display().to_string();
         policy_file(path).map(|file| (file, name))
     });
     let policy = policy.transpose()?;
-    if changes.is_empty() && settings.is_empty() && conf.is_none() && policy.is_none() {
-        return Err(Failure::Usage(
-            "nothing is changed\nhint: --set, --shares, --charge, --after and others change \
-             something: fairtree what-if --help"
-                .to_owned(),
-        ));
-    }
     Ok(Asked {
         conf,
         settings,
@@ -69,7 +84,7 @@ pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
     })
 }
 
-fn parse_accounting(args: &WhatIfArgs, changes: &mut Vec<SiteChange>) -> Result<(), Failure> {
+fn parse_accounting(args: &ChangeArgs, changes: &mut Vec<SiteChange>) -> Result<(), Failure> {
     for text in &args.partition_factor {
         let (name, factor) = numbered("--partition-factor", text, "PARTITION=NUMBER to 65533")?;
         changes.push(SiteChange::PartitionFactor(name, factor));
@@ -121,14 +136,6 @@ fn parse_accounting(args: &WhatIfArgs, changes: &mut Vec<SiteChange>) -> Result<
         changes.push(SiteChange::AssocPriority(who, priority));
     }
     changes.extend(args.remove.iter().cloned().map(SiteChange::Remove));
-    changes.extend(args.reset_usage.iter().cloned().map(SiteChange::ResetUsage));
-    for text in &args.charge {
-        let allowed = "USER=AMOUNT, as alice@physics=5000h: a number from 0 up of TRES-seconds \
-                       (s), -minutes (m), -hours (h) or -days (d)";
-        let (who, amount) = pair("--charge", text, allowed)?;
-        let usage = usage(amount).ok_or_else(|| refused("--charge", text, allowed))?;
-        changes.push(SiteChange::Charge(who.to_owned(), usage));
-    }
     Ok(())
 }
 
@@ -176,6 +183,23 @@ fn parse_jobs(args: &WhatIfArgs, changes: &mut Vec<SiteChange>) -> Result<(), Fa
 }
 
 impl Asked {
+    /// Returns true if nothing changes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+            && self.settings.is_empty()
+            && self.conf.is_none()
+            && self.policy.is_none()
+    }
+
+    /// Takes the settings for which `wanted` says so.
+    pub(super) fn take_settings(&mut self, wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+        let (taken, left) = std::mem::take(&mut self.settings)
+            .into_iter()
+            .partition(|(key, _)| wanted(key));
+        self.settings = left;
+        taken
+    }
+
     /// The changes of a site, in the order in which they are made.
     pub(super) fn of(self, cluster: &Cluster) -> Result<Vec<SiteChange>, Failure> {
         let mut changes = Vec::new();
@@ -342,7 +366,11 @@ pub(super) fn pair<'a>(
 }
 
 /// `NAME=NUMBER`.
-fn numbered<T: FromStr>(option: &str, text: &str, allowed: &str) -> Result<(String, T), Failure> {
+pub(super) fn numbered<T: FromStr>(
+    option: &str,
+    text: &str,
+    allowed: &str,
+) -> Result<(String, T), Failure> {
     let (name, number) = pair(option, text, allowed)?;
     let number = number.parse().map_err(|_| refused(option, text, allowed))?;
     Ok((name.to_owned(), number))

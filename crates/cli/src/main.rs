@@ -32,7 +32,9 @@ mod service;
 mod share;
 mod shares;
 mod simulate;
+mod sweep;
 mod terminal;
+mod threads;
 mod user;
 mod what_if;
 mod workload;
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
         Command::Chart(args) => chart::run(args, &messages),
         Command::Queue(args) => queue::run(args, &messages),
         Command::Simulate(args) => simulate::run(args, &messages),
+        Command::Sweep(args) => sweep::run(args, &messages),
         Command::Forecast(args) => forecast::run(args, &messages),
         Command::Bill(args) => bill::run(args, &messages),
         Command::Ledger(args) => ledger::run(args, &messages),

@@ -15,7 +15,7 @@ use fairtree_render::what_if::{Shown, to_html, to_json, write};
 
 /// Reads, changes, compares, shows.
 pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Failure> {
-    let before = match &args.policy[..] {
+    let before = match &args.changes.policy[..] {
         [] | [_] => None,
         [before, _] => Some(policy_file(before)?),
         more => {

@@ -6,7 +6,7 @@
 //! ICPP 2004.
 
 use crate::job::Job;
-use crate::replay::{Machine, Observer, replay};
+use crate::replay::{Machine, Observer, Order, Submission, replay_in};
 use crate::scheduler::Kind;
 
 /// The start of the job that waits at `place` of the queue, if nothing is submitted any more and the
@@ -30,13 +30,26 @@ pub fn fair_starts(
     wanted: &[u32],
     go_on: impl FnMut() -> bool,
 ) -> Vec<(u32, i64)> {
+    fair_starts_in(jobs, kind, processors, &mut Submission, wanted, go_on)
+}
+
+/// As [`fair_starts`], with jobs that wait in some order: those that wait behind a job when it is
+/// submitted are not there, and those before it keep their order.
+pub fn fair_starts_in(
+    jobs: &[Job],
+    kind: Kind,
+    processors: u32,
+    order: &mut impl Order,
+    wanted: &[u32],
+    go_on: impl FnMut() -> bool,
+) -> Vec<(u32, i64)> {
     let mut found = Finder {
         jobs,
         wanted,
         found: Vec::with_capacity(wanted.len()),
         go_on,
     };
-    replay(jobs, kind.scheduler(processors), &mut found);
+    replay_in(jobs, kind.scheduler(processors), order, &mut found);
     found.found
 }
 
@@ -67,6 +80,7 @@ impl<G: FnMut() -> bool> Observer for Finder<'_, G> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replay::replay;
 
     fn job(submit: i64, run_secs: i64, limit_secs: i64, processors: u32) -> Job {
         Job {

@@ -1,7 +1,7 @@
 //! The events of a run: submissions, ends, starts.
 //!
 //! Events come one by one. Within a second submissions come before ends, ends in the order of their
-//! starts, and planned starts last.
+//! starts, then planned starts, and passes that order the queue anew last.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -88,6 +88,7 @@ impl Machine {
                     self.scheduler.end(run.job, run.start, now, &mut starts);
                 }
                 Event::PlannedStart => self.scheduler.start_planned(now, &mut starts),
+                Event::Pass => {}
             }
             for job in starts.drain(..) {
                 if job.job == wanted {
@@ -111,6 +112,41 @@ impl Machine {
     }
 }
 
+/// The order in which jobs wait.
+pub trait Order {
+    /// Place of a job that is submitted at `now` in a queue, from 0 to its length.
+    fn place(&mut self, job: &Waiting, queue: &[Waiting], now: i64) -> usize;
+
+    /// The moment of the next pass; `None`: the order of those that wait never changes.
+    fn next_pass(&self) -> Option<i64> {
+        None
+    }
+
+    /// A pass: those that wait may be in another order from now on, by [`Order::compare`].
+    fn pass(&mut self, _queue: &[Waiting], _now: i64) {}
+
+    /// The order of two jobs that wait.
+    fn compare(&self, _a: &Waiting, _b: &Waiting) -> Ordering {
+        Ordering::Equal
+    }
+
+    /// A job starts at `now`.
+    fn started(&mut self, _job: &Waiting, _now: i64) {}
+
+    /// A job that started at `start` ends at `now`.
+    fn ended(&mut self, _job: &Waiting, _start: i64, _now: i64) {}
+}
+
+/// The order of submission.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Submission;
+
+impl Order for Submission {
+    fn place(&mut self, _job: &Waiting, queue: &[Waiting], _now: i64) -> usize {
+        queue.len()
+    }
+}
+
 /// Runs `jobs`, sorted by submission, to their end, or until the observer stops it. Jobs that are
 /// submitted in the same second come in their order, and wait in order of submission.
 ///
@@ -119,6 +155,19 @@ impl Machine {
 pub fn replay(
     jobs: &[Job],
     scheduler: Box<dyn Scheduler>,
+    observer: &mut impl Observer,
+) -> Schedule {
+    replay_in(jobs, scheduler, &mut Submission, observer)
+}
+
+/// As [`replay`], with jobs that wait in some order.
+///
+/// # Panics
+/// When jobs are not sorted, or a job does not fit into the machine.
+pub fn replay_in(
+    jobs: &[Job],
+    scheduler: Box<dyn Scheduler>,
+    order: &mut impl Order,
     observer: &mut impl Observer,
 ) -> Schedule {
     let sorted = jobs.is_sorted_by_key(|job| job.submit);
@@ -135,6 +184,9 @@ pub fn replay(
         let Some((now, event)) = machine.next_event(submission) else {
             return schedule;
         };
+        // A pass comes after the other events of its second, and none after the last one.
+        let pass = order.next_pass().filter(|pass| *pass < now);
+        let (now, event) = pass.map_or((now, event), |pass| (pass, Event::Pass));
         if !observer.go_on() {
             schedule.stopped_at = Some(now);
             return schedule;
@@ -142,20 +194,29 @@ pub fn replay(
         match event {
             Event::Submission => {
                 let job = Waiting::new(submitted as u32, &jobs[submitted]);
-                let place = machine.scheduler.queue().len();
+                let place = order.place(&job, machine.scheduler.queue(), now);
                 machine.scheduler.submit(job, place, now, &mut starts);
                 submitted += 1;
             }
             Event::End => {
                 let run = machine.ends.pop();
+                order.ended(&run.job, run.start, now);
                 machine.scheduler.end(run.job, run.start, now, &mut starts);
                 observer.ended(run.job.job, now);
             }
             Event::PlannedStart => machine.scheduler.start_planned(now, &mut starts),
+            Event::Pass => {
+                order.pass(machine.scheduler.queue(), now);
+                if machine.scheduler.queue().len() > 1 {
+                    let mut compare = |a: &Waiting, b: &Waiting| order.compare(a, b);
+                    machine.scheduler.sort(&mut compare, now, &mut starts);
+                }
+            }
         }
         for job in starts.drain(..) {
             schedule.starts[job.job as usize] = Some(now);
             machine.ends.push(job, now, jobs[job.job as usize].run_secs);
+            order.started(&job, now);
             observer.started(job.job, now);
         }
         if event == Event::Submission {
@@ -173,6 +234,8 @@ pub(crate) enum Event {
     Submission,
     End,
     PlannedStart,
+    /// The order of those that wait is computed anew; a machine without an order has none.
+    Pass,
 }
 
 /// A running job.

@@ -46,7 +46,7 @@ pub struct FreeRuns {
 
 impl FreeRuns {
     /// The waits of runs of the same jobs. Jobs that did not really start are left out.
-    pub fn new(jobs: &[RecordedJob], runs: &[Ran], seed: u64, complete: bool) -> FreeRuns {
+    pub fn new(jobs: &[&RecordedJob], runs: &[Ran], seed: u64, complete: bool) -> FreeRuns {
         let mut users: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         let mut all = Vec::new();
         for (at, job) in jobs
@@ -81,7 +81,7 @@ impl FreeRuns {
     }
 }
 
-fn waits(user: &str, own: &[usize], jobs: &[RecordedJob], runs: &[Ran]) -> Waits {
+fn waits(user: &str, own: &[usize], jobs: &[&RecordedJob], runs: &[Ran]) -> Waits {
     let mean = |values: &[f64]| match values.len() {
         0 => 0.0,
         count => values.iter().sum::<f64>() / count as f64,
@@ -155,7 +155,9 @@ mod tests {
             stopped_ms: None,
             backfilled: 1,
         };
-        let found = FreeRuns::new(&[job(1), job(2)], &[ran([10, 20]), ran([10, 40])], 1, true);
+        let jobs = [job(1), job(2)];
+        let jobs: Vec<&RecordedJob> = jobs.iter().collect();
+        let found = FreeRuns::new(&jobs, &[ran([10, 20]), ran([10, 40])], 1, true);
         assert_eq!(found.all.mean_wait_seconds, 20.0);
         // Of 15 and 25.
         assert!((found.all.mean_wait_spread_seconds - 50_f64.sqrt()).abs() < 1e-9);

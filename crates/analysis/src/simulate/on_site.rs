@@ -2,15 +2,16 @@
 
 use fairtree::compat::Compat;
 use fairtree::tree::AssocIndex;
-use fairtree_model::machine::Machine;
+use fairtree_model::input::recorded::RecordedJob;
 use fairtree_sim::job::Job;
 use fairtree_sim::replay::Schedule;
-use fairtree_sim::slurm::free::Ran;
-use fairtree_sim::slurm::history::History;
+use fairtree_sim::slurm::free::{FairStarts, Ran};
+use fairtree_sim::slurm::scene::Scene;
 use fairtree_sim::slurm::site::Site;
-use fairtree_sim::workload::{Owner, Workload};
+use fairtree_sim::workload::Workload;
 
 use super::replayed::Replayed;
+use super::trial::{owner, ran_secs};
 
 /// A run of a history, as the report of a replay takes it.
 pub struct OnSite {
@@ -25,50 +26,46 @@ pub struct OnSite {
 }
 
 impl OnSite {
-    /// The jobs of `history` and what became of them.
-    pub fn new(machine: &Machine, site: &Site, history: &History, ran: &Ran) -> OnSite {
+    /// The jobs of a log on a site, and what became of them under Slurm's rules.
+    pub fn new(scene: &Scene, log: &[RecordedJob], ran: &Ran, fair: &FairStarts) -> OnSite {
+        let machine = &scene.setup.machine;
         let mut workload = Workload::new(machine.cpus());
         let mut starts = Vec::new();
+        let mut fair_starts = Vec::new();
         let mut never_started = 0;
-        for ((ask, job), fate) in history.asks.iter().zip(&history.jobs).zip(&ran.fates) {
-            let Some((from, to)) = job.start_ms.zip(job.end_ms).filter(|(from, to)| to > from)
-            else {
+        let mut fair = fair.iter().peekable();
+        let secs = |ms: i64| ms.div_euclid(1000);
+        for (at, (ask, place)) in scene.asks.iter().zip(&scene.places).enumerate() {
+            let job = &log[*place];
+            let fair_start = fair.next_if(|(job, _)| *job == at);
+            let Some(run_secs) = ran_secs(job) else {
                 never_started += 1;
                 continue;
             };
-            let request = &job.request;
-            let name = |name: &Option<String>| name.clone().unwrap_or_default();
-            let secs = |ms: i64| ms.div_euclid(1000);
-            let run_secs = ((to - from + 500) / 1000).max(1);
-            workload.owners.push(Owner {
-                id: job.id.to_string(),
-                user: workload.users.number(&name(&request.user)),
-                account: workload.accounts.number(&name(&request.account)),
-                partition: workload
-                    .partitions
-                    .number(&machine.partitions[ask.partitions[0]].name),
-                qos: workload.qos.number(&name(&request.qos)),
-            });
+            fair_starts.extend(fair_start.map(|(_, ms)| (starts.len() as u32, secs(*ms))));
+            let partition = &machine.partitions[ask.partitions[0]].name;
+            let owner = owner(&mut workload, partition, job);
+            workload.owners.push(owner);
             workload.jobs.push(Job {
                 submit: secs(job.submit_ms),
                 run_secs,
                 limit_secs: ask.limit_in(machine, ask.partitions[0]).max(run_secs),
                 processors: job.allocated_cpus.max(ask.cpus),
             });
-            starts.push(fate.start_ms.map(secs));
+            starts.push(ran.fates[at].start_ms.map(secs));
         }
         let entitled = workload.accounts.names.iter();
-        let entitled = entitled.map(|account| part(site, account)).collect();
+        let entitled = entitled.map(|account| part(scene.site(), account));
         OnSite {
-            entitled,
+            entitled: entitled.collect(),
             replayed: Replayed {
                 scheduler: "slurm",
                 order: "priority",
                 schedule: Schedule {
                     starts,
-                    stopped_at: ran.stopped_ms.map(|ms| ms.div_euclid(1000)),
+                    stopped_at: ran.stopped_ms.map(secs),
                 },
-                fair_starts: Vec::new(),
+                fair_starts,
                 is_complete: ran.stopped_ms.is_none(),
             },
             workload,
@@ -78,7 +75,7 @@ impl OnSite {
 }
 
 /// The part of the machine that the shares of an account and of those above it give.
-fn part(site: &Site, account: &str) -> f64 {
+pub(super) fn part(site: &Site, account: &str) -> f64 {
     let shares = site.tree().norm_shares_on_path(Compat::Documented);
     let index: Option<AssocIndex> = site.account(account);
     index.map_or(0.0, |index| shares[index.get()])

@@ -1,6 +1,7 @@
 //! A replay of a log, with the fair starts of jobs that waited.
 
 use fairtree_sim::fair_start::fair_starts;
+use fairtree_sim::job::Job;
 use fairtree_sim::replay::{Observer, Schedule, replay};
 use fairtree_sim::scheduler::Kind;
 use fairtree_sim::workload::Workload;
@@ -35,13 +36,7 @@ pub fn run(
     };
     let machine = scheduler.scheduler(workload.processors);
     let schedule = replay(&workload.jobs, machine, &mut asked);
-    let waited = workload.jobs.iter().zip(&schedule.starts).enumerate();
-    let waited = waited.filter(|(_, (job, start))| start.is_some_and(|start| start > job.submit));
-    let waited: Vec<u32> = waited.map(|(at, _)| at as u32).collect();
-    let count = samples.min(waited.len());
-    let sample: Vec<u32> = (0..count)
-        .map(|at| waited[at * waited.len() / count])
-        .collect();
+    let sample = sample_of(&workload.jobs, &schedule.starts, samples);
     let fair_starts = match schedule.stopped_at {
         None => fair_starts(
             &workload.jobs,
@@ -59,6 +54,17 @@ pub fn run(
         fair_starts,
         is_complete: asked.is_complete,
     }
+}
+
+/// At most `samples` of the jobs that waited, evenly spread, ascending.
+pub(super) fn sample_of(jobs: &[Job], starts: &[Option<i64>], samples: usize) -> Vec<u32> {
+    let waited = jobs.iter().zip(starts).enumerate();
+    let waited = waited.filter(|(_, (job, start))| start.is_some_and(|start| start > job.submit));
+    let waited: Vec<u32> = waited.map(|(at, _)| at as u32).collect();
+    let count = samples.min(waited.len());
+    (0..count)
+        .map(|at| waited[at * waited.len() / count])
+        .collect()
 }
 
 struct Asked<'a> {

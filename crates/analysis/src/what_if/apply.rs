@@ -47,7 +47,7 @@ pub enum ChangeError {
 /// # Errors
 /// Names that the site does not have, and what its tree does not allow. The cluster may then have
 /// been changed in part.
-pub(super) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), ChangeError> {
+pub(crate) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), ChangeError> {
     let tree_error = |error| ChangeError::Tree {
         change: change.to_string(),
         error,
@@ -152,6 +152,11 @@ pub(super) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
             if let Some(uses) = uses(cluster) {
                 uses.forget(&below);
             }
+        }
+        SiteChange::Machine(_) | SiteChange::Scheduler { .. } | SiteChange::Nodes { .. } => {
+            return Err(refused(
+                "a simulation is needed: fairtree simulate --against",
+            ));
         }
         SiteChange::Job(name, what) => job(cluster, *name, what, &refused)?,
         SiteChange::After(secs) => {
@@ -340,7 +345,7 @@ fn list(lists: &mut Vec<Index>, list: &[Index]) -> Span {
 }
 
 /// Works out priorities over the largest of their kind anew.
-pub(super) fn normalise(cluster: &mut Cluster) {
+pub(crate) fn normalise(cluster: &mut Cluster) {
     let site = &mut cluster.tables;
     let largest = |all: &mut dyn Iterator<Item = u32>| f64::from(all.max().unwrap_or(0).max(1));
     let factor = |row: &fairtree::priority::Partition| u32::from(row.priority_job_factor);

@@ -5,6 +5,8 @@ use std::fmt;
 use fairtree::config::Config;
 use fairtree::tree::Shares;
 use fairtree_model::cluster::JobName;
+use fairtree_model::input::slurm::conf::PartitionLine;
+use fairtree_model::machine::Machine;
 
 /// A change of a site. Names are those of the site.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,11 +55,39 @@ pub enum SiteChange {
     Charge(String, f64),
     /// No usage (`RawUsage=0` of sacctmgr), an account with all below it.
     ResetUsage(String),
+    /// Other nodes, partitions and scheduler settings, of a slurm.conf by its name. Simulations follow
+    /// it, and so for the next two.
+    Machine(Box<OtherMachine>),
+    /// A setting of the schedulers: `SchedulerParameters` and the like.
+    Scheduler {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
+    /// A number of nodes, from 1: more like the last one of the partition, or fewer.
+    Nodes {
+        /// The partition.
+        partition: String,
+        /// Its nodes.
+        count: u32,
+    },
     /// A job changes.
     Job(JobName, JobChange),
     /// Time passes, seconds: running jobs continue up to their time limit, usage decays, jobs age,
     /// and none starts.
     After(u32),
+}
+
+/// Nodes and partitions of another slurm.conf.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherMachine {
+    /// Name of the file.
+    pub name: String,
+    /// Nodes, partitions, scheduler settings.
+    pub machine: Machine,
+    /// Priorities of its partitions.
+    pub partitions: Vec<PartitionLine>,
 }
 
 /// A change of a job.
@@ -116,6 +146,14 @@ impl fmt::Display for SiteChange {
                 write!(f, "{who} uses {hours} TRES-hours more")
             }
             SiteChange::ResetUsage(who) => write!(f, "usage of {who} is reset"),
+            SiteChange::Machine(other) => {
+                write!(f, "nodes and partitions are those of {}", other.name)
+            }
+            SiteChange::Scheduler { key, value } => write!(f, "{key}={value}"),
+            SiteChange::Nodes { partition, count } => {
+                let s = if *count == 1 { "" } else { "s" };
+                write!(f, "partition {partition} has {count} node{s}")
+            }
             SiteChange::Job(id, change) => write!(f, "job {id} {change}"),
             SiteChange::After(secs) => write!(f, "{} pass", fairtree_model::span::Span(*secs)),
         }

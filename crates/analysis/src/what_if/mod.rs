@@ -10,14 +10,14 @@
 //! shares of before where `PriorityFlags` chooses another algorithm until it is started anew; `after`
 //! is then what it computes after that.
 
-mod apply;
+pub(crate) mod apply;
 mod change;
 mod job_moves;
 mod moves;
 pub(crate) mod standing;
 
 pub use apply::ChangeError;
-pub use change::{JobChange, SiteChange};
+pub use change::{JobChange, OtherMachine, SiteChange};
 pub use job_moves::JobMoves;
 pub use moves::{AssocMove, JobMove, Move, Named, WhatIf};
 pub use standing::{JobStanding, Points, QueueError, Standing};

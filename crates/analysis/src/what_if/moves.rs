@@ -167,6 +167,9 @@ impl Named {
                     | SiteChange::PartitionFactor(..)
                     | SiteChange::QosPriority(..)
                     | SiteChange::UsageFactor(..)
+                    | SiteChange::Machine(_)
+                    | SiteChange::Scheduler { .. }
+                    | SiteChange::Nodes { .. }
                     | SiteChange::After(_) => None,
                 };
                 let found = who.and_then(|who| cluster.find_any(&who).ok());

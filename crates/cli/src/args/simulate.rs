@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+
+use super::ChangeArgs;
 use fairtree_analysis::simulate::By;
 use fairtree_sim::scheduler::Kind;
 
@@ -16,43 +18,47 @@ pub struct SimulateArgs {
     /// A log of jobs: the output of sacct -X -P, or Standard Workload Format, in gzip or not; `-`,
     /// or nothing, reads standard input
     pub file: Option<PathBuf>,
-    /// The rules by which jobs start
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = SchedulerName::Easy)]
-    pub scheduler: SchedulerName,
+    /// The rules by which jobs start, easy by default
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub scheduler: Option<SchedulerName>,
     /// Processors of the machine, a single pool
     #[arg(
         long,
         value_name = "NUMBER",
-        value_parser = clap::value_parser!(u32).range(1..=MOST_PROCESSORS),
-        required_unless_present_any = ["check", "free", "site"]
+        value_parser = clap::value_parser!(u32).range(1..=MOST_PROCESSORS)
     )]
     pub procs: Option<u32>,
     /// Check Slurm's rules against a recorded run, one step ahead: a folder with slurm.conf, sacct.txt,
     /// slurmctld.log and the like
-    #[arg(
-        long,
-        value_name = "FOLDER",
-        conflicts_with_all = ["file", "procs", "schedule", "jobs", "columns", "cluster"]
-    )]
+    #[arg(long, value_name = "FOLDER")]
     pub check: Option<PathBuf>,
     /// Run the jobs of a recorded run on their own under Slurm's rules, beside their real waits
+    #[arg(long, value_name = "FOLDER")]
+    pub free: Option<PathBuf>,
+    /// Runs of --free, 30 by default, and of --against, 10, that differ in the phases of Slurm's loops
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub phases: Option<u32>,
+    /// The seed of the first phase, 1 by default; each other one is the next number
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// With --scheduler slurm: a folder with slurm.conf and sacctmgr.script, or a slurm.conf alone
+    #[arg(long, value_name = "FOLDER|FILE")]
+    pub site: Option<PathBuf>,
+    /// Compare the site as it is with the site after the changes, over the same log, in --phases phases
+    #[arg(long)]
+    pub against: bool,
+    /// Changes of slurm.conf and of accounting; with --site.
+    #[command(flatten)]
+    pub changes: ChangeArgs,
+    /// Give a partition this many nodes: more like its last one, or fewer
     #[arg(
         long,
-        value_name = "FOLDER",
-        conflicts_with_all = ["file", "procs", "schedule", "jobs", "columns", "cluster", "check"]
+        value_name = "PARTITION=NUMBER",
+        help_heading = "Changes of the machine"
     )]
-    pub free: Option<PathBuf>,
-    /// Runs of --free that differ in the phases of Slurm's loops
-    #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub phases: u32,
-    /// The seed of the first phase; each other one is the next number
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    pub seed: u64,
-    /// With --scheduler slurm: a folder with slurm.conf and sacctmgr.script, or a slurm.conf alone
-    #[arg(long, value_name = "FOLDER|FILE", conflicts_with_all = ["procs", "columns", "cluster", "check", "free"])]
-    pub site: Option<PathBuf>,
+    pub nodes: Vec<String>,
     /// Show what this job waited for, and when; with --site
-    #[arg(long, value_name = "JOB", requires = "site")]
+    #[arg(long, value_name = "JOB")]
     pub why: Option<u32>,
     /// Write the schedule to this file in the Standard Workload Format: column 3 is the simulated wait
     #[arg(long, value_name = "FILE")]
@@ -60,29 +66,28 @@ pub struct SimulateArgs {
     /// Write a line of CSV for each job to this file
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
-    /// Show tables by these, in this order
-    #[arg(
-        long,
-        value_name = "WHAT",
-        value_enum,
-        value_delimiter = ',',
-        default_values = ["account", "size"]
-    )]
+    /// Show tables by these, in this order; account,size by default
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub by: Vec<ByName>,
-    /// Rows of a table, those that used most, or differences of a check; 0 shows all
-    #[arg(long, value_name = "ROWS", default_value_t = 10)]
-    pub top: usize,
-    /// Compute the fair start of at most this many jobs that waited, evenly spread over the log
-    #[arg(long, value_name = "JOBS", default_value_t = 4000)]
-    pub fair_starts: usize,
+    /// Rows of a table, those that used most, or differences of a check, 10 by default; 0 shows all
+    #[arg(long, value_name = "ROWS")]
+    pub top: Option<usize>,
+    /// Compute the fair start of at most this many jobs that waited, evenly spread over the log, 4000
+    /// by default
+    #[arg(long, value_name = "JOBS")]
+    pub fair_starts: Option<usize>,
     /// The columns of a listing of sacct without header
     #[arg(long, value_name = "COLUMNS")]
     pub columns: Option<String>,
     /// Only the jobs of this cluster
     #[arg(long, value_name = "NAME")]
     pub cluster: Option<String>,
-    /// Print JSON, of the schema fairtree.simulate/1; with --check of fairtree.check/1, with --free of fairtree.free/1
+    /// Print a line of CSV for each difference; with --against
     #[arg(long)]
+    pub csv: bool,
+    /// Print JSON, of the schema fairtree.simulate/1; with --check of fairtree.check/1, with --free of
+    /// fairtree.free/1, with --against of fairtree.against/1
+    #[arg(long, conflicts_with = "csv")]
     pub json: bool,
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{FormatName, LiveArgs};
+use super::{ChangeArgs, FormatName, LiveArgs};
 
 /// `fairtree what-if`.
 #[derive(Debug, Args)]
@@ -17,44 +17,9 @@ pub struct WhatIfArgs {
     /// A capture, or Slurm itself.
     #[command(flatten)]
     pub live: LiveArgs,
-    /// Take all priority settings from this slurm.conf, and the factors of its partitions
-    #[arg(long, value_name = "FILE", help_heading = SETTINGS)]
-    pub slurm_conf: Option<PathBuf>,
-    /// Follow this policy file from now on, instead of the policy there is; given twice, the first file
-    /// is the policy before
-    #[arg(long, value_name = "FILE", help_heading = SETTINGS)]
-    pub policy: Vec<PathBuf>,
-    /// Change a setting of slurm.conf: PriorityWeightFairshare=50000, PriorityDecayHalfLife=14-0,
-    /// PriorityType=priority/fairtree
-    #[arg(long, value_name = "KEY=VALUE", help_heading = SETTINGS)]
-    pub set: Vec<String>,
-    /// Change a partition's PriorityJobFactor
-    #[arg(long, value_name = "PARTITION=NUMBER", help_heading = SETTINGS)]
-    pub partition_factor: Vec<String>,
-    /// Change a QOS's Priority
-    #[arg(long, value_name = "QOS=NUMBER", help_heading = ACCOUNTING)]
-    pub qos_priority: Vec<String>,
-    /// Change a QOS's UsageFactor, which counts with --after
-    #[arg(long, value_name = "QOS=NUMBER", help_heading = ACCOUNTING)]
-    pub usage_factor: Vec<String>,
-    /// Add an account below another, with so many shares
-    #[arg(long, value_name = "ACCOUNT@PARENT=SHARES", help_heading = ACCOUNTING)]
-    pub add_account: Vec<String>,
-    /// Add a user to an account, with so many shares
-    #[arg(long, value_name = "USER@ACCOUNT=SHARES", help_heading = ACCOUNTING)]
-    pub add_user: Vec<String>,
-    /// Hang an account, with all below it, below another
-    #[arg(long, value_name = "ACCOUNT=PARENT", help_heading = ACCOUNTING)]
-    pub parent: Vec<String>,
-    /// Change the shares of an account or a user: physics=40, alice@physics=parent
-    #[arg(long, value_name = "WHO=SHARES", help_heading = ACCOUNTING)]
-    pub shares: Vec<String>,
-    /// Change the Priority of an account or a user
-    #[arg(long, value_name = "WHO=NUMBER", help_heading = ACCOUNTING)]
-    pub assoc_priority: Vec<String>,
-    /// Remove a user from an account, or an account with all below it
-    #[arg(long, value_name = "WHO", help_heading = ACCOUNTING)]
-    pub remove: Vec<String>,
+    /// Changes of slurm.conf and of accounting.
+    #[command(flatten)]
+    pub changes: ChangeArgs,
     /// Forget the usage of a user, or of an account with all below it; root: of all
     #[arg(long, value_name = "WHO", help_heading = USAGE)]
     pub reset_usage: Vec<String>,
@@ -107,8 +72,6 @@ pub struct WhatIfArgs {
     pub input_format: Option<FormatName>,
 }
 
-const SETTINGS: &str = "Changes of slurm.conf";
-const ACCOUNTING: &str = "Changes of accounting";
 const USAGE: &str = "Changes of usage";
 const JOBS: &str = "Changes of jobs";
 

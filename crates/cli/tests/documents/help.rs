@@ -64,7 +64,7 @@ fn exit_codes(help: &str) -> Vec<i32> {
 #[test]
 fn every_subcommand_has_examples_and_each_works() {
     let subcommands = subcommands();
-    assert_eq!(subcommands.len(), 18, "{subcommands:?}");
+    assert_eq!(subcommands.len(), 19, "{subcommands:?}");
     for subcommand in &subcommands {
         let help = help(subcommand);
         let codes = exit_codes(&help);
@@ -100,7 +100,7 @@ const STOPPED_FORECASTS: &str = "seq 3000 | sed 's/.*/& 0 -1 9 1 -1 -1 1 &0 -1 1
 /// 2 for input and for options.
 #[test]
 fn exit_codes_are_those_that_the_help_states() {
-    let calls: [(&str, &[(i32, &str)]); 18] = [
+    let calls: [(&str, &[(i32, &str)]); 19] = [
         (
             "shares",
             &[
@@ -218,7 +218,27 @@ fn exit_codes_are_those_that_the_help_states() {
                 (2, "simulate --procs 0 examples/week.swf"),
                 (2, "simulate --procs 64 absent.swf"),
                 (2, "simulate --procs 64 site.toml"),
+                (2, "simulate --procs 64 --phases 3 examples/week.swf"),
+                (
+                    2,
+                    "simulate --site examples/cluster --against examples/day.sacct",
+                ),
                 (2, "simulate --procs 64 examples/week.swf > /dev/full"),
+            ],
+        ),
+        (
+            "sweep",
+            &[
+                (0, "sweep examples/sweep.toml"),
+                (0, "sweep examples/sweep.toml --shard 1/2"),
+                (
+                    1,
+                    "rm examples/*.runs; fairtree sweep examples/sweep.toml --merge",
+                ),
+                (2, "sweep absent.toml"),
+                (2, "sweep site.toml"),
+                (2, "sweep examples/sweep.toml --shard 3/2"),
+                (2, "sweep examples/sweep.toml > /dev/full"),
             ],
         ),
         (
@@ -378,6 +398,8 @@ fn a_pipe_that_is_closed_early_is_no_error() {
         "capture --list week",
         "queue examples/cloud.toml --events examples/cloud.jsonl --table",
         "simulate --procs 64 --json examples/week.swf",
+        "simulate examples/day.sacct --site examples/cluster --against --shares biology=80 --phases 2 --csv",
+        "sweep examples/sweep.toml --json",
         "forecast --procs 64 --json --score examples/week.swf",
         "bill -p examples/prices.toml --json sacct.txt",
         "ledger show --dir ledgers --json",

@@ -108,6 +108,12 @@ impl Sandbox {
             ("examples/minutes.toml", "examples/minutes.toml"),
             ("examples/week.swf", "examples/week.swf"),
             ("examples/day.sacct", "examples/day.sacct"),
+            ("examples/sweep.toml", "examples/sweep.toml"),
+            ("examples/cluster/slurm.conf", "examples/cluster/slurm.conf"),
+            (
+                "examples/cluster/sacctmgr.script",
+                "examples/cluster/sacctmgr.script",
+            ),
             ("examples/prices.toml", "examples/prices.toml"),
             ("examples/cloud.toml", "examples/cloud.toml"),
             ("examples/cloud.jsonl", "examples/cloud.jsonl"),

@@ -11,7 +11,7 @@ use crate::data::data;
 use crate::sandbox::Sandbox;
 
 /// A page, its schema, and calls whose answers together have every field of it.
-const PAGES: [(&str, &str, &[&str]); 16] = [
+const PAGES: [(&str, &str, &[&str]); 17] = [
     (
         "docs/shares-json.md",
         "fairtree.shares/1",
@@ -123,7 +123,13 @@ const PAGES: [(&str, &str, &[&str]); 16] = [
         &[
             "simulate --procs 64 --json examples/week.swf",
             "simulate --check RECORDED --json",
+            "simulate examples/day.sacct --site examples/cluster --against --shares biology=80 --phases 2 --json",
         ],
+    ),
+    (
+        "docs/sweep.md",
+        "fairtree.sweep/1",
+        &["sweep examples/sweep.toml --json"],
     ),
     (
         "docs/forecast.md",

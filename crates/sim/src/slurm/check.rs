@@ -120,7 +120,7 @@ pub fn check(recorded: &Recorded) -> Result<Checked, Unpriced> {
     let mut checker = Checker {
         recorded,
         partitions: Partitions::new(machine),
-        line: Line::new(history.asks.len()),
+        line: Line::new(),
         history: &history,
         site,
         state,

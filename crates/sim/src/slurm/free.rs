@@ -109,21 +109,28 @@ pub fn run(
     phases: Phases,
     observer: &mut dyn Observer,
 ) -> Result<Ran, Unpriced> {
-    let mut state = State::new(machine);
-    state.counters = Counters::new(site.limits.clone());
-    let now_ms = jobs
-        .lives
-        .iter()
-        .map(|life| life.submit_ms)
-        .min()
-        .unwrap_or(0);
-    let begin = Begin {
-        state,
-        now_ms,
-        last_pass_ms: None,
-        spread: 0,
-    };
-    resume(machine, site, jobs, begin, phases, observer)
+    run_with(machine, site, jobs, phases, &[], observer).map(|(ran, _)| ran)
+}
+
+/// Numbers of jobs, ascending, and the fair start of each, milliseconds since 1970: the start if no
+/// job came after it, and none that ranked behind it when it was submitted were there.
+pub type FairStarts = Vec<(usize, i64)>;
+
+/// As [`run`], with the fair starts of the jobs `wanted`, ascending; those that would never start
+/// have none.
+///
+/// # Errors
+/// Rows that cannot be priced.
+pub fn run_with(
+    machine: &Machine,
+    site: Site,
+    jobs: Jobs<'_>,
+    phases: Phases,
+    wanted: &[usize],
+    observer: &mut dyn Observer,
+) -> Result<(Ran, FairStarts), Unpriced> {
+    let begin = Begin::empty(machine, &site, jobs);
+    Free::new(machine, site, jobs, begin, phases).run(wanted, observer)
 }
 
 /// The state in which a run begins.
@@ -140,6 +147,21 @@ pub struct Begin {
     pub spread: i64,
 }
 
+impl Begin {
+    /// An empty machine at the first submission.
+    fn empty(machine: &Machine, site: &Site, jobs: Jobs<'_>) -> Begin {
+        let mut state = State::new(machine);
+        state.counters = Counters::new(site.limits.clone());
+        let submissions = jobs.lives.iter().map(|life| life.submit_ms);
+        Begin {
+            state,
+            now_ms: submissions.min().unwrap_or(0),
+            last_pass_ms: None,
+            spread: 0,
+        }
+    }
+}
+
 /// As [`run`], from a state in which jobs run and wait already. The run time of a job that runs counts
 /// from its start.
 ///
@@ -153,79 +175,8 @@ pub fn resume(
     phases: Phases,
     observer: &mut dyn Observer,
 ) -> Result<Ran, Unpriced> {
-    let Begin {
-        state,
-        now_ms: begin,
-        last_pass_ms,
-        spread,
-    } = begin;
-    let mut free = Free {
-        machine,
-        partitions: Partitions::new(machine),
-        jobs,
-        site,
-        state,
-        line: Line::new(jobs.asks.len()),
-        fates: vec![Fate::default(); jobs.asks.len()],
-        events: BinaryHeap::new(),
-        left: jobs.asks.len(),
-        triggered: false,
-        last_main: 0,
-        next_full: begin + phases.full_ms,
-        changed: true,
-        backfilled: 0,
-        to_come: 0,
-        last_begin: last_begin(jobs.lives),
-        idle_passes: 0,
-        begin,
-        spread,
-    };
-    for running in free.state.running.clone() {
-        let job = running.job;
-        let start = running.start * 1000;
-        let run = jobs.lives[job].run_ms;
-        let end = run.map_or(running.limit_end * 1000, |run| start + run);
-        free.fates[job].start_ms = Some(start);
-        // It has not ended yet.
-        free.push(end.max(begin + 1), Event::Ended(job));
-    }
-    for (at, life) in jobs.lives.iter().enumerate() {
-        if free.fates[at].start_ms.is_some() {
-            continue;
-        }
-        free.push(life.submit_ms.max(begin), Event::Submitted(at));
-        if let Some(ms) = life.cancel_ms {
-            free.push(ms, Event::Cancelled(at));
-        }
-    }
-    let second = begin.div_euclid(1000) * 1000;
-    free.push(second + phases.tick_ms, Event::Tick);
-    if machine.scheduling.has_backfill {
-        free.push(begin + phases.backfill_ms, Event::Backfill);
-    }
-    let period = free.site.period() * 1000;
-    let pass = match last_pass_ms {
-        Some(last) => begin + period - (begin - last).rem_euclid(period),
-        None => begin - phases.pass_ms,
-    };
-    free.push(pass, Event::Pass);
-    let mut stopped_ms = None;
-    while let Some(Reverse((ms, event))) = free.events.pop() {
-        // Loops continue only as long as somebody may come or start.
-        if free.left == 0 || free.idle_passes > 3 {
-            break;
-        }
-        if !observer.go_on() {
-            stopped_ms = Some(ms);
-            break;
-        }
-        free.take(ms, event, observer)?;
-    }
-    Ok(Ran {
-        fates: free.fates,
-        stopped_ms,
-        backfilled: free.backfilled,
-    })
+    let free = Free::new(machine, site, jobs, begin, phases);
+    free.run(&[], observer).map(|(ran, _)| ran)
 }
 
 /// The last moment at which a begin time or the end of a hold lets a job start.
@@ -237,11 +188,13 @@ fn last_begin(lives: &[Life]) -> i64 {
     begins.filter(|ms| *ms < i64::MAX).max().unwrap_or(0)
 }
 
+#[derive(Clone)]
 struct Free<'a> {
     machine: &'a Machine,
     partitions: Partitions,
     jobs: Jobs<'a>,
-    site: Site,
+    /// Usage and prices; `None`: priorities stay as they are.
+    site: Option<Site>,
     state: State,
     line: Line,
     fates: Vec<Fate>,
@@ -289,7 +242,168 @@ impl Event {
     }
 }
 
-impl Free<'_> {
+impl<'a> Free<'a> {
+    /// A cluster at the beginning.
+    fn new(
+        machine: &'a Machine,
+        site: Site,
+        jobs: Jobs<'a>,
+        begin: Begin,
+        phases: Phases,
+    ) -> Free<'a> {
+        let Begin {
+            state,
+            now_ms: begin,
+            last_pass_ms,
+            spread,
+        } = begin;
+        let period = site.period() * 1000;
+        let mut free = Free {
+            machine,
+            partitions: Partitions::new(machine),
+            jobs,
+            site: Some(site),
+            state,
+            line: Line::new(),
+            fates: vec![Fate::default(); jobs.asks.len()],
+            events: BinaryHeap::new(),
+            left: jobs.asks.len(),
+            triggered: false,
+            last_main: 0,
+            next_full: begin + phases.full_ms,
+            changed: true,
+            backfilled: 0,
+            to_come: 0,
+            last_begin: last_begin(jobs.lives),
+            idle_passes: 0,
+            begin,
+            spread,
+        };
+        for running in free.state.running.clone() {
+            let job = running.job;
+            let start = running.start * 1000;
+            let run = jobs.lives[job].run_ms;
+            let end = run.map_or(running.limit_end * 1000, |run| start + run);
+            free.fates[job].start_ms = Some(start);
+            // It has not ended yet.
+            free.push(end.max(begin + 1), Event::Ended(job));
+        }
+        for (at, life) in jobs.lives.iter().enumerate() {
+            if free.fates[at].start_ms.is_some() {
+                continue;
+            }
+            free.push(life.submit_ms.max(begin), Event::Submitted(at));
+            if let Some(ms) = life.cancel_ms {
+                free.push(ms, Event::Cancelled(at));
+            }
+        }
+        let second = begin.div_euclid(1000) * 1000;
+        free.push(second + phases.tick_ms, Event::Tick);
+        if machine.scheduling.has_backfill {
+            free.push(begin + phases.backfill_ms, Event::Backfill);
+        }
+        let pass = match last_pass_ms {
+            Some(last) => begin + period - (begin - last).rem_euclid(period),
+            None => begin - phases.pass_ms,
+        };
+        free.push(pass, Event::Pass);
+        free
+    }
+
+    /// Runs to the end, with the fair starts of the jobs `wanted`, ascending.
+    fn run(
+        mut self,
+        wanted: &[usize],
+        observer: &mut dyn Observer,
+    ) -> Result<(Ran, FairStarts), Unpriced> {
+        let mut fair = FairStarts::new();
+        let mut stopped_ms = None;
+        while let Some((ms, event)) = self.next() {
+            if !observer.go_on() {
+                stopped_ms = Some(ms);
+                break;
+            }
+            self.take(ms, event, observer)?;
+            if let Event::Submitted(job) = event {
+                if wanted.binary_search(&job).is_ok() {
+                    let start = self.before(job).start_of(job, observer)?;
+                    fair.extend(start.map(|start| (job, start)));
+                }
+            }
+        }
+        fair.sort_unstable();
+        let ran = Ran {
+            fates: self.fates,
+            stopped_ms,
+            backfilled: self.backfilled,
+        };
+        Ok((ran, fair))
+    }
+
+    /// The next event; `None` after the last one. Loops continue only as long as somebody may come or
+    /// start.
+    fn next(&mut self) -> Option<(i64, Event)> {
+        let Reverse((ms, event)) = self.events.pop()?;
+        (self.left > 0 && self.idle_passes <= 3).then_some((ms, event))
+    }
+
+    /// The cluster without jobs to come, without those that wait and rank behind a job, and without
+    /// passes of priorities.
+    fn before(&self, job: usize) -> Free<'a> {
+        let key = |other: usize| {
+            let ask = &self.jobs.asks[other];
+            let priorities = self.line.priorities(other, ask).into_iter();
+            let tier = |at: usize| self.machine.partitions[at].priority_tier;
+            let best = priorities.map(|(at, priority)| (tier(at), priority)).max();
+            (Reverse(best), ask.submit, ask.group(), ask.task)
+        };
+        let own = key(job);
+        let mut line = self.line.clone();
+        line.retain(|other| key(other) <= own);
+        let stays = line.waiting();
+        let events = self
+            .events
+            .iter()
+            .filter(|Reverse((_, event))| match event {
+                Event::Submitted(_) | Event::Pass => false,
+                Event::Cancelled(other) => stays.contains(other),
+                Event::Ended(_) | Event::Tick | Event::Backfill => true,
+            });
+        let events: BinaryHeap<Reverse<(i64, Event)>> = events.copied().collect();
+        Free {
+            machine: self.machine,
+            partitions: self.partitions.clone(),
+            jobs: self.jobs,
+            site: None,
+            state: self.state.clone(),
+            fates: self.fates.clone(),
+            left: stays.len() + self.state.running.len(),
+            to_come: events.iter().filter(|one| one.0.1.is_job()).count(),
+            line,
+            events,
+            ..*self
+        }
+    }
+
+    /// Runs until a job starts; its start, milliseconds since 1970; `None` where it never does, or the
+    /// observer stops it.
+    fn start_of(
+        mut self,
+        job: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<i64>, Unpriced> {
+        while let Some((ms, event)) = self.next() {
+            if !observer.go_on() {
+                return Ok(None);
+            }
+            self.take(ms, event, &mut ())?;
+            if let Some(start) = self.fates[job].start_ms {
+                return Ok(Some(start));
+            }
+        }
+        Ok(None)
+    }
+
     fn push(&mut self, ms: i64, event: Event) {
         self.to_come += usize::from(event.is_job());
         self.events.push(Reverse((ms, event)));
@@ -301,14 +415,16 @@ impl Free<'_> {
         self.to_come -= usize::from(event.is_job());
         match event {
             Event::Submitted(job) => {
-                self.line
-                    .submit(job, secs, machine, &asks[job], &self.site)?;
+                if let Some(site) = &self.site {
+                    self.line.submit(job, secs, machine, &asks[job], site)?;
+                }
                 self.triggered = true;
                 self.changed = true;
             }
             Event::Ended(job) => {
-                if let Some(running) = self.state.end(machine, asks, job) {
-                    self.site.charge_end(machine, asks, &running, secs);
+                let ended = self.state.end(machine, asks, job);
+                if let (Some(running), Some(site)) = (ended, &mut self.site) {
+                    site.charge_end(machine, asks, &running, secs);
                 }
                 self.fates[job].end_ms = Some(ms);
                 self.left -= 1;
@@ -323,12 +439,13 @@ impl Free<'_> {
                 }
             }
             Event::Pass => {
-                let waiting = self.line.rows(machine, asks, &self.site);
-                self.site
-                    .pass(secs, machine, asks, &self.state.running, &waiting);
-                self.line.price(secs, machine, asks, &self.site)?;
-                let period = self.site.period() * 1000;
-                self.push(ms + period.max(self.apart(ms)), Event::Pass);
+                if let Some(site) = &mut self.site {
+                    let waiting = self.line.rows(machine, asks, site);
+                    site.pass(secs, machine, asks, &self.state.running, &waiting);
+                    self.line.price(secs, machine, asks, site)?;
+                    let period = site.period() * 1000;
+                    self.push(ms + period.max(self.apart(ms)), Event::Pass);
+                }
             }
             Event::Tick => self.tick(ms, observer),
             Event::Backfill => self.backfill(ms, observer),

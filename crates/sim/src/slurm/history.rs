@@ -3,6 +3,7 @@
 
 use fairtree_model::input::recorded::{Recorded, RecordedJob};
 use fairtree_model::input::slurm::controller_log::LogEvent;
+use fairtree_model::machine::Machine;
 
 use super::ask::{Ask, Asker};
 use super::site::{Site, Unpriced};
@@ -103,7 +104,7 @@ impl History {
         };
         let mut unknown: Vec<String> = Vec::new();
         for job in &recorded.jobs {
-            match ask(recorded, &mut site, job) {
+            match ask(&recorded.machine, &mut site, job) {
                 Ok(ask) => {
                     history.asks.push(ask);
                     history.jobs.push(job.clone());
@@ -111,14 +112,7 @@ impl History {
                 Err(name) => unknown.push(name),
             }
         }
-        unknown.sort();
-        for same in unknown.chunk_by(|a, b| a == b) {
-            let count = same.len();
-            let name = &same[0];
-            history.notes.push(format!(
-                "{count} jobs left out: {name} is not in slurm.conf"
-            ));
-        }
+        history.notes.extend(unknown_notes(unknown));
         history.add_events(recorded, &site);
         Ok((history, site))
     }
@@ -270,7 +264,21 @@ fn between(seen: &[i64], interval: i64) -> Vec<i64> {
     all
 }
 
-fn ask(recorded: &Recorded, site: &mut Site, job: &RecordedJob) -> Result<Ask, String> {
+/// A sentence for each name that slurm.conf does not have, with the number of jobs that use it.
+pub(super) fn unknown_notes(mut unknown: Vec<String>) -> Vec<String> {
+    unknown.sort();
+    let notes = unknown.chunk_by(|a, b| a == b).map(|same| {
+        let jobs = match same.len() {
+            1 => "1 job".to_owned(),
+            count => format!("{count} jobs"),
+        };
+        format!("{jobs} left out: {} is not in slurm.conf", same[0])
+    });
+    notes.collect()
+}
+
+/// The job as the schedulers see it, or the name that the machine does not have.
+pub(super) fn ask(machine: &Machine, site: &mut Site, job: &RecordedJob) -> Result<Ask, String> {
     let request = &job.request;
     let user = request.user.as_deref().unwrap_or("");
     let number = site.user(user);
@@ -282,7 +290,7 @@ fn ask(recorded: &Recorded, site: &mut Site, job: &RecordedJob) -> Result<Ask, S
         qos: site.qos(request.qos.as_deref(), assoc),
     };
     let submit = job.submit_ms.div_euclid(1000);
-    let found = Ask::new(&recorded.machine, request, (job.id, job.task), submit, who);
+    let found = Ask::new(machine, request, (job.id, job.task), submit, who);
     found.map_err(|unknown| unknown.0)
 }
 

@@ -1,5 +1,6 @@
 //! A job's life in a simulation: when it is submitted, what it waits for, how long it runs.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use fairtree_model::input::recorded::RecordedJob;
@@ -38,7 +39,8 @@ pub struct Life {
 }
 
 /// The lives of recorded jobs.
-pub fn lives(jobs: &[RecordedJob]) -> Vec<Life> {
+pub fn lives<J: Borrow<RecordedJob>>(jobs: &[J]) -> Vec<Life> {
+    let jobs: Vec<&RecordedJob> = jobs.iter().map(Borrow::borrow).collect();
     let mut by_id: HashMap<u32, Vec<usize>> = HashMap::new();
     for (at, job) in jobs.iter().enumerate() {
         by_id.entry(job.id).or_default().push(at);
@@ -51,7 +53,7 @@ pub fn lives(jobs: &[RecordedJob]) -> Vec<Life> {
         let conditions = request.dependencies.iter().filter_map(|dependency| {
             let mut others = match dependency.until {
                 Until::Singleton => {
-                    let same = |other: &&RecordedJob| {
+                    let same = |other: &RecordedJob| {
                         let (a, b) = (&other.request, request);
                         a.name == b.name && a.user == b.user
                     };

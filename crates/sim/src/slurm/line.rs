@@ -1,30 +1,34 @@
 //! The jobs that wait, with their priorities.
 
+use std::collections::HashMap;
+
 use fairtree::priority::Job;
 use fairtree_model::machine::Machine;
 
 use super::ask::Ask;
 use super::site::{Site, Unpriced};
 
+/// A job that waits.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// Its priorities, one per partition that it asked for.
+    priorities: Vec<u32>,
+    /// When it began to age, seconds since 1970; 0: it does not.
+    accrue: i64,
+}
+
 /// The jobs that wait.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Line {
     /// Jobs in order of submission.
     waiting: Vec<usize>,
-    /// Priorities of each job, one per partition that it asked for.
-    priorities: Vec<Vec<u32>>,
-    /// When each job began to age, seconds since 1970; 0: it does not.
-    accrue: Vec<i64>,
+    places: HashMap<usize, Place>,
 }
 
 impl Line {
-    /// Nobody waits, of `jobs` jobs.
-    pub fn new(jobs: usize) -> Line {
-        Line {
-            waiting: Vec::new(),
-            priorities: vec![Vec::new(); jobs],
-            accrue: vec![0; jobs],
-        }
+    /// Nobody waits.
+    pub fn new() -> Line {
+        Line::default()
     }
 
     /// A job is submitted: it has a priority by the factors of the last pass.
@@ -41,29 +45,37 @@ impl Line {
     ) -> Result<(), Unpriced> {
         self.waiting.push(job);
         let always = site.config().priority_flags.accrue_always;
-        self.accrue[job] = if always { ask.submit } else { 0 };
-        let accrue = self.accrue[job];
+        let accrue = if always { ask.submit } else { 0 };
         let mut tres = Vec::new();
         let partitions = ask.partitions.iter();
         let rows = partitions.map(|at| site.job(machine, ask, *at, accrue, &mut tres));
         let rows: Vec<Job> = rows.collect();
-        self.priorities[job] = match ask.fixed {
+        let priorities = match ask.fixed {
             Some(priority) => vec![priority; rows.len()],
             None => site.prices(now, &rows, &tres)?,
         };
+        self.places.insert(job, Place { priorities, accrue });
         Ok(())
     }
 
     /// A job that is eligible since a moment ages since then, unless it ages already.
     pub fn age(&mut self, job: usize, eligible: i64) {
-        if self.accrue[job] == 0 {
-            self.accrue[job] = eligible;
+        if let Some(place) = self.places.get_mut(&job).filter(|place| place.accrue == 0) {
+            place.accrue = eligible;
         }
     }
 
     /// A job leaves.
     pub fn leave(&mut self, job: usize) {
         self.waiting.retain(|own| *own != job);
+        self.places.remove(&job);
+    }
+
+    /// Only jobs for which `stays` says so stay.
+    pub fn retain(&mut self, mut stays: impl FnMut(usize) -> bool) {
+        self.waiting.retain(|job| stays(*job));
+        let Line { waiting, places } = self;
+        places.retain(|job, _| waiting.contains(job));
     }
 
     /// Returns true if nobody waits.
@@ -78,9 +90,16 @@ impl Line {
 
     /// Priorities of a job by partition.
     pub fn priorities(&self, job: usize, ask: &Ask) -> Vec<(usize, u32)> {
-        let both = ask.partitions.iter().zip(&self.priorities[job]);
+        let own = self.places.get(&job);
+        let own = own.map_or(&[][..], |place| &place.priorities);
+        let both = ask.partitions.iter().zip(own);
         both.map(|(partition, priority)| (*partition, *priority))
             .collect()
+    }
+
+    /// When a job began to age; 0: it does not.
+    fn accrue(&self, job: usize) -> i64 {
+        self.places.get(&job).map_or(0, |place| place.accrue)
     }
 
     /// The engine's rows of all jobs that wait, by number.
@@ -93,7 +112,7 @@ impl Line {
                 machine,
                 ask,
                 ask.partitions[0],
-                self.accrue[*job],
+                self.accrue(*job),
                 &mut tres,
             )
         });
@@ -118,16 +137,18 @@ impl Line {
         for job in &self.waiting {
             let ask = &asks[*job];
             for partition in &ask.partitions {
-                rows.push(site.job(machine, ask, *partition, self.accrue[*job], &mut tres));
+                rows.push(site.job(machine, ask, *partition, self.accrue(*job), &mut tres));
             }
         }
         let mut prices = site.prices(now, &rows, &tres)?.into_iter();
         for job in &self.waiting {
-            let own = &mut self.priorities[*job];
-            let count = own.len();
-            *own = prices.by_ref().take(count).collect();
-            if let Some(priority) = asks[*job].fixed {
-                own.fill(priority);
+            if let Some(place) = self.places.get_mut(job) {
+                let count = place.priorities.len();
+                place.priorities.clear();
+                place.priorities.extend(prices.by_ref().take(count));
+                if let Some(priority) = asks[*job].fixed {
+                    place.priorities.fill(priority);
+                }
             }
         }
         Ok(())

@@ -14,8 +14,10 @@
 //! | [`backfill`] | a cycle of the backfill scheduler |
 //! | [`site`] | usage, ranks and prices, by the engine |
 //! | [`mod@line`] | jobs that wait, with their priorities |
+//! | [`scene`] | a site with the jobs of a log, ready to run |
 //! | [`history`] | a recorded run: its jobs and events |
 //! | [`life`] | what a job waits for, and how long it runs |
+//! | [`pool`] | a pool of processors in the order of a site's priorities |
 //! | [`free`] | a run of a cluster on its own |
 //! | [`check`] | predictions of a recorded run, one step ahead |
 //!
@@ -33,6 +35,8 @@ pub mod main_loop;
 pub mod node_set;
 pub mod placed;
 pub mod plan;
+pub mod pool;
+pub mod scene;
 pub mod select;
 pub mod site;
 pub mod state;

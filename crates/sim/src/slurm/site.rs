@@ -74,11 +74,8 @@ impl Site {
         accounting: &Accounting,
         extra: impl Iterator<Item = (String, String)>,
     ) -> Result<Site, Unpriced> {
-        let mut config = conf.config.clone();
-        let ours = conf.priority_type.as_deref() == Some("priority/fairtree");
-        if !ours {
-            config.compat = Compat::Slurm(release.unwrap_or(Release::V22_05_8));
-        }
+        let config = settings(conf, release);
+        let ours = is_ours(conf);
         let mut rows = accounting.assocs.clone();
         add_unknown(&mut rows, extra);
         let tree = tree(&rows).map_err(|error| Unpriced(error.to_string()))?;
@@ -180,6 +177,11 @@ impl Site {
         }
         let own = self.assocs.get(&key(account, partition));
         own.or_else(|| self.assocs.get(&key(account, ""))).copied()
+    }
+
+    /// The tables of priorities.
+    pub fn tables(&self) -> &JobTables {
+        &self.tables
     }
 
     /// The association of an account.
@@ -367,8 +369,24 @@ impl Site {
     }
 }
 
+/// Priority settings in force: of another plugin than ours, they are those of Slurm's own.
+pub fn settings(conf: &Conf, release: Option<Release>) -> Config {
+    let mut config = conf.config.clone();
+    if !is_ours(conf) {
+        config.compat = Compat::Slurm(release.unwrap_or(Release::V22_05_8));
+    }
+    config
+}
+
+fn is_ours(conf: &Conf) -> bool {
+    conf.priority_type.as_deref() == Some("priority/fairtree")
+}
+
 /// Adds the associations of jobs that are not there.
-fn add_unknown(rows: &mut Vec<AssocAsked>, extra: impl Iterator<Item = (String, String)>) {
+pub(super) fn add_unknown(
+    rows: &mut Vec<AssocAsked>,
+    extra: impl Iterator<Item = (String, String)>,
+) {
     let mut known: HashMap<(String, String), bool> = HashMap::new();
     for row in rows.iter() {
         let user = row.row.user.clone().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The jobs of a recorded run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::{open, shown, text};
@@ -67,11 +67,16 @@ pub(super) fn read(
     let name = shown(path);
     let mut jobs: Vec<RecordedJob> = Vec::new();
     let (mut without_options, mut ignored) = (0, Vec::new());
+    let mut left_out = LeftOut::new();
     let options = sacct::Options::default();
     let input = open(path)?.input;
     let summary = sacct::read_requests(&name, input, options, &mut |record| {
-        let Some(job) = job(record, &lines) else {
-            return;
+        let job = match job(record, &lines) {
+            Ok(job) => job,
+            Err(why) => {
+                *left_out.entry(why).or_default() += 1;
+                return;
+            }
         };
         without_options += usize::from(!lines.is_empty() && job.options.is_none());
         ignored.extend(job.job.request.ignored.iter().cloned());
@@ -90,9 +95,17 @@ pub(super) fn read(
         ));
     }
     assumptions.extend(summary.notes);
+    assumptions.extend(left_out_notes(&left_out));
     ignored.sort();
     for same in ignored.chunk_by(|a, b| a == b) {
         assumptions.push(format!("{} is not modelled: {} jobs", same[0], same.len()));
+    }
+    if jobs.iter().all(|job| job.eligible_ms.is_none()) {
+        for job in &mut jobs {
+            job.eligible_ms = Some(job.submit_ms);
+        }
+        let why = "the log has no column Eligible: jobs are eligible when they are submitted";
+        assumptions.push(why.to_owned());
     }
     jobs.sort_by_key(|job| (job.submit_ms, job.id));
     Ok(jobs)
@@ -109,17 +122,13 @@ pub(super) fn read_log(
         Format::Sacct => read(path, [None, None], assumptions),
         Format::Swf => {
             let mut jobs = Vec::new();
-            let mut unusable = 0;
+            let mut left_out = LeftOut::new();
             let summary = swf::read_jobs(&name, input, &mut |job| match archived(job) {
-                Some(job) => jobs.push(job),
-                None => unusable += 1,
+                Ok(job) => jobs.push(job),
+                Err(why) => *left_out.entry(why).or_default() += 1,
             })?;
             assumptions.extend(summary.notes);
-            if unusable > 0 {
-                assumptions.push(format!(
-                    "{unusable} jobs left out: without processors, run time, limit or submission"
-                ));
-            }
+            assumptions.extend(left_out_notes(&left_out));
             jobs.sort_by_key(|job| (job.submit_ms, job.id));
             Ok(jobs)
         }
@@ -131,21 +140,40 @@ pub(super) fn read_log(
     }
 }
 
-/// A job of an archived log: on the default partition, as its names of partitions are numbers.
-fn archived(job: &LoggedJob<'_>) -> Option<RecordedJob> {
+/// Jobs that are left out, by reason.
+type LeftOut = BTreeMap<&'static str, u64>;
+
+fn left_out_notes(left_out: &LeftOut) -> impl Iterator<Item = String> {
+    let notes = left_out.iter().map(|(why, count)| match count {
+        1 => format!("1 job left out: {why}"),
+        count => format!("{count} jobs left out: {why}"),
+    });
+    notes.collect::<Vec<_>>().into_iter()
+}
+
+const NO_NUMBER: &str = "its number cannot be read";
+const NO_SUBMISSION: &str = "without a submission";
+
+/// A job of an archived log, on the default partition, as its names of partitions are numbers; or why
+/// it is left out.
+fn archived(job: &LoggedJob<'_>) -> Result<RecordedJob, &'static str> {
     let positive = |count: Option<u64>| count.filter(|count| *count > 0);
-    let processors = positive(job.requested).or(positive(job.allocated))?;
-    let run = job.run_secs.filter(|secs| *secs > 0)?;
-    let limit = job.limit_secs.filter(|secs| *secs > 0)?;
-    let submit_ms = job.submit? * 1000;
+    let processors = positive(job.requested).or(positive(job.allocated));
+    let processors = processors.and_then(|count| u32::try_from(count).ok());
+    let processors = processors.ok_or("without processors")?;
+    let run = job.run_secs.filter(|secs| *secs > 0);
+    let run = run.ok_or("that did not run for a second or had not ended")?;
+    let limit = job.limit_secs.filter(|secs| *secs > 0);
+    let limit = limit.ok_or("without a time limit")?;
+    let submit_ms = job.submit.ok_or(NO_SUBMISSION)? * 1000;
     let start_ms = job.start.map_or(submit_ms, |start| start * 1000);
-    Some(RecordedJob {
-        id: job.id.parse().ok()?,
+    Ok(RecordedJob {
+        id: job.id.parse().map_err(|_| NO_NUMBER)?,
         task: None,
         request: Request {
             user: job.user.map(str::to_owned),
             account: job.account.map(str::to_owned),
-            tasks: u32::try_from(processors).ok(),
+            tasks: Some(processors),
             limit_mins: u32::try_from((limit + 59) / 60).ok(),
             ..Request::default()
         },
@@ -154,7 +182,7 @@ fn archived(job: &LoggedJob<'_>) -> Option<RecordedJob> {
         start_ms: Some(start_ms),
         end_ms: Some(start_ms + run.min(limit) * 1000),
         nodes: Vec::new(),
-        allocated_cpus: u32::try_from(processors).ok()?,
+        allocated_cpus: processors,
         billing: None,
         state: "COMPLETED".to_owned(),
         first_priority: None,
@@ -169,11 +197,12 @@ pub(super) struct Found<'l> {
     options: Option<&'l String>,
 }
 
-pub(super) fn job<'l>(record: &Record<'_>, lines: &'l Options) -> Option<Found<'l>> {
+pub(super) fn job<'l>(record: &Record<'_>, lines: &'l Options) -> Result<Found<'l>, &'static str> {
     let whole = record.job.id;
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let end = digits(whole);
-    let listed: u32 = whole[..end].parse().ok()?;
+    let listed: u32 = whole[..end].parse().map_err(|_| NO_NUMBER)?;
+    let submit = record.job.submit.ok_or(NO_SUBMISSION)?;
     let number = whole[end..].strip_prefix('_');
     let number = number.and_then(|text| text.parse::<u32>().ok());
     let raw = record
@@ -191,11 +220,11 @@ pub(super) fn job<'l>(record: &Record<'_>, lines: &'l Options) -> Option<Found<'
     let ms = |secs: i64| secs * 1000;
     let job = &record.job;
     let state = job.state.unwrap_or("").to_owned();
-    Some(Found {
+    Ok(Found {
         job: RecordedJob {
             id,
             task: number.map(|number| (listed, number)),
-            submit_ms: ms(job.submit?),
+            submit_ms: ms(submit),
             eligible_ms: record.eligible.map(ms),
             start_ms: job.start.map(ms),
             end_ms: record.end.map(ms),

@@ -25,7 +25,7 @@ pub fn read(name: &str, input: impl BufRead) -> Result<Past, InputError> {
     let options = Options::new();
     let mut add = |record: &crate::input::workload::Recorded<'_>| {
         past.jobs
-            .extend(job(record, &options).map(|found| found.job));
+            .extend(job(record, &options).ok().map(|found| found.job));
     };
     let summary = sacct::read_requests(name, input, sacct::Options::default(), &mut add);
     match summary {

@@ -332,10 +332,10 @@ fn members(
     Ok(found)
 }
 
-/// The settings of the schedulers; what cannot be read has its default.
-fn scheduling(document: &Document) -> Scheduling {
-    let mut found = Scheduling::default();
-    let text = last(document, "SchedulerParameters").unwrap_or_default();
+/// Sets the parameters of `SchedulerParameters`; what cannot be read has its default. Returns the names
+/// that are not followed.
+fn parameters(text: &str, found: &mut Scheduling) -> Vec<String> {
+    let mut others = Vec::new();
     // Slurm looks for each name in the text: `==bf_...`, as one site writes it, works too.
     let parameters = text.trim_start_matches('=').split(',').map(str::trim);
     for parameter in parameters {
@@ -374,7 +374,8 @@ fn scheduling(document: &Document) -> Scheduling {
             "bf_busy_nodes" => found.busy_nodes = true,
             "bf_running_job_reserve" => found.reserve_running = true,
             "bf_max_time" => time(&mut found.max_time),
-            _ => {}
+            "" => {}
+            _ => others.push(key),
         }
     }
     if !text.contains("bf_max_time=") {
@@ -383,6 +384,67 @@ fn scheduling(document: &Document) -> Scheduling {
     if !text.contains("bf_node_space_size=") || found.max_slots < 2 {
         found.max_slots = found.max_tests;
     }
+    others
+}
+
+/// Settings of the schedulers that can be changed one by one.
+pub const SCHEDULER_KEYS: [&str; 2] = ["SchedulerParameters", "SchedulerType"];
+
+/// Changes one of [`SCHEDULER_KEYS`]: all that it sets, and what the value does not name has its default.
+///
+/// # Errors
+/// A sentence: another key, or a parameter that a simulation does not follow.
+pub fn set_scheduling(found: &mut Scheduling, key: &str, value: &str) -> Result<(), String> {
+    let is = |name: &str| key.eq_ignore_ascii_case(name);
+    if is("SchedulerType") {
+        found.has_backfill = value.eq_ignore_ascii_case("sched/backfill");
+        if !found.has_backfill && !value.eq_ignore_ascii_case("sched/builtin") {
+            let why = "allowed is sched/backfill or sched/builtin";
+            return Err(format!("SchedulerType: found {value:?}, {why}"));
+        }
+        return Ok(());
+    }
+    if !is("SchedulerParameters") {
+        let keys = SCHEDULER_KEYS.join(", ");
+        return Err(format!("found {key:?}, allowed is one of {keys}"));
+    }
+    let mut fresh = Scheduling {
+        has_backfill: found.has_backfill,
+        kill_wait: found.kill_wait,
+        over_limit: found.over_limit,
+        has_memory: found.has_memory,
+        enforces_partitions: found.enforces_partitions,
+        enforces_limits: found.enforces_limits,
+        complete_wait: found.complete_wait,
+        ..Scheduling::default()
+    };
+    let others = parameters(value, &mut fresh);
+    // These change what slurmctld does while it is busy, which a simulation is not.
+    let harmless = [
+        "bf_continue",
+        "bf_yield_interval",
+        "bf_yield_sleep",
+        "defer",
+    ];
+    match others
+        .iter()
+        .find(|name| !harmless.contains(&name.as_str()))
+    {
+        Some(name) => Err(format!(
+            "SchedulerParameters: {name} is not simulated; docs/simulate.md lists those that are"
+        )),
+        None => {
+            *found = fresh;
+            Ok(())
+        }
+    }
+}
+
+/// The settings of the schedulers; what cannot be read has its default.
+fn scheduling(document: &Document) -> Scheduling {
+    let mut found = Scheduling::default();
+    let text = last(document, "SchedulerParameters").unwrap_or_default();
+    parameters(&text, &mut found);
     let word = |key: &str| last(document, key).unwrap_or_default().to_ascii_lowercase();
     found.has_backfill = matches!(word("SchedulerType").as_str(), "" | "sched/backfill");
     let secs = |key: &str, default: i64| word(key).parse().unwrap_or(default);
@@ -462,6 +524,37 @@ mod tests {
         let scheduling = &machine.scheduling;
         assert_eq!((scheduling.interval, scheduling.window), (15, 14_400));
         assert_eq!((scheduling.max_time, scheduling.max_slots), (15, 500));
+    }
+
+    #[test]
+    fn scheduler_settings_are_changed_one_by_one() {
+        let mut own = Scheduling {
+            kill_wait: 7,
+            ..Scheduling::default()
+        };
+        set_scheduling(
+            &mut own,
+            "SchedulerParameters",
+            "bf_interval=60,bf_continue",
+        )
+        .unwrap();
+        assert_eq!((own.interval, own.max_time, own.kill_wait), (60, 60, 7));
+        set_scheduling(&mut own, "schedulerparameters", "bf_window=60").unwrap();
+        assert_eq!((own.interval, own.window), (30, 3600));
+        set_scheduling(&mut own, "SchedulerType", "sched/builtin").unwrap();
+        assert!(!own.has_backfill);
+        for (key, value, words) in [
+            (
+                "SchedulerParameters",
+                "bf_intervall=3",
+                "bf_intervall is not",
+            ),
+            ("SchedulerType", "sched/magic", "allowed is sched/backfill"),
+            ("KillWait", "3", "allowed is one of"),
+        ] {
+            let error = set_scheduling(&mut own, key, value).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
     }
 
     #[test]
