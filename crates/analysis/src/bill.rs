@@ -2,9 +2,10 @@
 //!
 //! Each record of `sacct -D` is a run with its own end. A run is billed by its elapsed seconds when
 //! it ended in the period and in a state that is billed. The parts of a run before its job was
-//! resized end as the run does. A measurement that cannot be is not billed: [`Doubtful`].
+//! resized end as the run does. A run whose record cannot be is not billed: [`Doubtful`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
 use serde::Serialize;
@@ -49,11 +50,11 @@ pub struct Bills {
     /// Runs whose price is that of a microsecond, and of which nobody knows how long they were
     /// executed.
     pub unmeasured: u64,
-    /// Runs of which the measured time cannot be, in the order of the listing; they are in no sum.
+    /// Runs whose records cannot be, in the order of the listing; they are in no sum.
     pub doubtful: Vec<Doubtful>,
 }
 
-/// A run that is not billed because its measured time cannot be.
+/// A run that is not billed because its record cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Doubtful {
     /// Number of the job.
@@ -62,28 +63,61 @@ pub struct Doubtful {
     pub account: String,
     /// The partition; empty where the listing has none.
     pub partition: String,
+    /// The word of the column State.
+    pub state: String,
+    /// Start of the run, or of its part that cannot be, seconds since 1970.
+    pub start: i64,
     /// End of the run, seconds since 1970.
     pub end: i64,
     /// How long it ran.
     pub run_secs: u128,
-    /// The measured time, microseconds; `None`: there are several.
+    /// The measured time, microseconds; `None`: there is none, or not one number.
     pub executed_us: Option<u64>,
     /// Why it cannot be.
     pub why: Doubt,
 }
 
-/// Why a measured time cannot be.
+/// Why a record of a run cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
-    /// It is longer than the run took times the parts of the machine that it had (its billing TRES),
-    /// less than a second, which sacct cuts off, added.
+    /// The state is no word of sacct.
+    State,
+    /// The listing has the same record before it.
+    Twice,
+    /// Its end is before its start.
+    Backwards,
+    /// Its Elapsed is more than the time from its start to its end.
+    Elapsed,
+    /// The measured time is as long as the run took times the parts of the machine that it had (its
+    /// billing TRES), with a second added, or longer: sacct cuts off less than a second.
     Longer,
     /// The comment has several different numbers.
     Several,
-    /// It is that of an earlier run of the job, and so was left in the comment.
+    /// The comment has no whole number.
+    Unreadable,
+    /// The measured time is that of an earlier run of the job, and so was left in the comment.
     LeftOver,
 }
+
+/// States of a job that has not ended.
+///
+/// Source: `job_state_string()` in `src/common/slurm_protocol_defs.c`.
+const NOT_ENDED: [&str; 13] = [
+    "PENDING",
+    "RUNNING",
+    "SUSPENDED",
+    "COMPLETING",
+    "CONFIGURING",
+    "STOPPED",
+    "SIGNALING",
+    "STAGE_OUT",
+    "REVOKED",
+    "REQUEUE_HOLD",
+    "REQUEUE_FED",
+    "SPECIAL_EXIT",
+    "RESV_DEL_HOLD",
+];
 
 /// The amount that an account owes for a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -114,9 +148,17 @@ struct Part {
     /// `billing` are processors.
     by_processors: bool,
     executed: Executed,
+    start: i64,
     end: i64,
-    /// It began and ended in the same second.
-    is_brief: bool,
+    /// The record itself cannot be.
+    doubt: Option<Doubt>,
+}
+
+impl Part {
+    /// Returns true if it began and ended in the same second.
+    fn is_brief(&self) -> bool {
+        self.end == self.start
+    }
 }
 
 /// Adds up.
@@ -129,6 +171,10 @@ pub struct Biller<'a> {
     open: HashMap<String, Vec<Part>>,
     /// Measured times of earlier runs, by job; only where microseconds have a price.
     measured: HashMap<String, Vec<u64>>,
+    /// Hashes of the records so far that have an end, with their starts: with 64 bits of hash two of the
+    /// same start are one record.
+    seen: HashSet<(u64, i64)>,
+    hasher: RandomState,
     lines: BTreeMap<(String, String), Line>,
     /// A run had billing: those that only have processors count 0.
     any_billing: bool,
@@ -152,6 +198,8 @@ impl<'a> Biller<'a> {
             period: from.unwrap_or(i64::MIN)..to.unwrap_or(i64::MAX),
             open: HashMap::new(),
             measured: HashMap::new(),
+            seen: HashSet::new(),
+            hasher: RandomState::new(),
             lines: BTreeMap::new(),
             any_billing: false,
             beyond: false,
@@ -188,38 +236,63 @@ impl<'a> Biller<'a> {
 
     /// Takes a run.
     pub fn take(&mut self, run: &RunRecord<'_>) {
-        let part = Part {
+        let end = EndState::from_name(run.state);
+        let is_resized = run.state.eq_ignore_ascii_case("RESIZING");
+        let word = run.state.split_whitespace().next().unwrap_or_default();
+        let mut part = Part {
             account: run.used.account.unwrap_or_default().to_owned(),
             partition: run.partition.unwrap_or_default().to_owned(),
             secs: run.elapsed_secs.into(),
             billing: run.billing,
             by_processors: run.used.by_processors,
             executed: run.executed,
+            start: run.used.start,
             end: run.used.end,
-            is_brief: run.used.end <= run.used.start,
+            doubt: None,
         };
-        if run.state.eq_ignore_ascii_case("RESIZING") {
-            self.open.entry(run.job.to_owned()).or_default().push(part);
-            return;
-        }
-        let Some(end) = EndState::from_name(run.state) else {
+        if end.is_none() && !is_resized && NOT_ENDED.iter().any(|w| w.eq_ignore_ascii_case(word)) {
             self.open.remove(run.job);
             self.bills.not_ended += 1;
             return;
-        };
+        }
+        part.doubt = self.doubt_of_record(run, end.is_some() || is_resized);
+        if is_resized {
+            self.open.entry(run.job.to_owned()).or_default().push(part);
+            return;
+        }
         let mut parts = self.open.remove(run.job).unwrap_or_default();
+        let is_inside = self.period.contains(&part.end)
+            || part.doubt == Some(Doubt::Backwards) && self.period.contains(&part.start);
         parts.push(part);
         let left_over = self.is_left_over(run);
-        if !self.period.contains(&run.used.end) {
+        let exit_code = run.exit_code.unwrap_or(0);
+        if !is_inside {
             self.bills.outside += 1;
-        } else if !self.is_billed(end, run.exit_code.unwrap_or(0)) {
-            *self
-                .bills
-                .left_out
-                .entry(end.name().to_owned())
-                .or_default() += 1;
-        } else {
-            self.bill(run.job, &parts, left_over);
+            return;
+        }
+        match end.filter(|end| !self.is_billed(*end, exit_code)) {
+            Some(end) => {
+                let name = end.name().to_owned();
+                *self.bills.left_out.entry(name).or_default() += 1;
+            }
+            None => self.bill(run, &parts, left_over),
+        }
+    }
+
+    /// Why a record by itself cannot be; `None`: it can. `known`: its state is.
+    fn doubt_of_record(&mut self, run: &RunRecord<'_>, known: bool) -> Option<Doubt> {
+        let (start, end) = (run.used.start, run.used.end);
+        let record = (run.job, end, run.elapsed_secs, run.state);
+        let is_new = self.seen.insert((self.hasher.hash_one(record), start));
+        let from_to = end
+            .checked_sub(start)
+            .and_then(|secs| u64::try_from(secs).ok());
+        match from_to {
+            _ if !known => Some(Doubt::State),
+            _ if !is_new => Some(Doubt::Twice),
+            None => Some(Doubt::Backwards),
+            Some(secs) if run.elapsed_secs > secs => Some(Doubt::Elapsed),
+            Some(_) => None,
         }
     }
 
@@ -241,22 +314,26 @@ impl<'a> Biller<'a> {
     }
 
     /// Why the measured time of a run cannot be; `None`: it can.
-    fn doubt(parts: &[Part], left_over: bool) -> Option<Doubt> {
+    fn doubt_of_measure(parts: &[Part], left_over: bool) -> Option<Doubt> {
         let micros = match parts.last()?.executed {
             Executed::Unknown => return None,
             Executed::Several => return Some(Doubt::Several),
+            Executed::Unreadable => return Some(Doubt::Unreadable),
             Executed::Micros(micros) => u128::from(micros),
         };
         if left_over {
             return Some(Doubt::LeftOver);
         }
-        let room = |part: &Part| (part.secs + 1) * u128::from(part.billing.max(1)) * 1_000_000;
+        let width = |part: &Part| u128::from(part.billing.max(1));
+        let room = |part: &Part| part.secs.saturating_mul(width(part));
         let room = parts.iter().map(room).fold(0, u128::saturating_add);
         // With a second more than it ran nothing of a run is left that sacct cut off.
+        let second = parts.iter().map(width).max().unwrap_or(1);
+        let room = room.saturating_add(second).saturating_mul(1_000_000);
         (micros >= room).then_some(Doubt::Longer)
     }
 
-    fn bill(&mut self, job: &str, parts: &[Part], left_over: bool) {
+    fn bill(&mut self, run: &RunRecord<'_>, parts: &[Part], left_over: bool) {
         let last = parts.len() - 1;
         let by_microsecond = |part: &Part| {
             let own = self.prices.partitions.get(&part.partition);
@@ -264,17 +341,20 @@ impl<'a> Biller<'a> {
             price.is_some_and(|price| price.execution_microsecond > 0)
         };
         let part = &parts[last];
-        let doubt = Self::doubt(parts, left_over).filter(|_| by_microsecond(part));
-        if let Some(why) = doubt {
+        let faulty = parts.iter().find_map(|part| Some((part, part.doubt?)));
+        let measure = || Self::doubt_of_measure(parts, left_over).filter(|_| by_microsecond(part));
+        if let Some((at, why)) = faulty.or_else(|| Some((&parts[0], measure()?))) {
             self.bills.doubtful.push(Doubtful {
-                job: job.to_owned(),
+                job: run.job.to_owned(),
                 account: part.account.clone(),
                 partition: part.partition.clone(),
+                state: run.state.to_owned(),
+                start: at.start,
                 end: part.end,
                 run_secs: parts.iter().map(|part| part.secs).sum(),
                 executed_us: match part.executed {
                     Executed::Micros(micros) => Some(micros),
-                    Executed::Unknown | Executed::Several => None,
+                    Executed::Unknown | Executed::Unreadable | Executed::Several => None,
                 },
                 why,
             });
@@ -286,7 +366,7 @@ impl<'a> Biller<'a> {
                 self.bills.without_price += u64::from(at == last);
                 continue;
             };
-            if part.is_brief && price.execution_microsecond == 0 {
+            if part.is_brief() && price.execution_microsecond == 0 {
                 // It costs nothing.
                 self.bills.brief += u64::from(at == last);
                 continue;
@@ -312,7 +392,7 @@ impl<'a> Biller<'a> {
                 _ if at < last => 0,
                 _ => match part.executed {
                     Executed::Micros(micros) => micros,
-                    Executed::Unknown | Executed::Several => 0,
+                    Executed::Unknown | Executed::Unreadable | Executed::Several => 0,
                 },
             };
             self.beyond |= line.add(part, executed_us).is_none();

@@ -46,7 +46,7 @@ fn runs_are_billed_by_the_microsecond_where_it_is_kept() {
     let log = [
         run(1, "q", "COMPLETED", 2, "calibrated, executed_us=1500000"),
         run(2, "q", "COMPLETED", 0, "executed_us=40 fidelity=0.9"),
-        run(3, "q", "COMPLETED", 5, "executed_us=much"),
+        run(3, "q", "COMPLETED", 5, "calibrated"),
         run(4, "q", "PREEMPTED", 5, "executed_us=7"),
         run(5, "main", "COMPLETED", 3, ""),
         run(6, "main", "COMPLETED", 0, "executed_us=9"),
@@ -90,6 +90,8 @@ fn measurements_that_cannot_be_are_listed() {
         run(4, "COMPLETED", 9, "executed_us=7"),
         run(5, "PREEMPTED", 5, "executed_us=7"),
         run(5, "COMPLETED", 9, "executed_us=40,executed_us=40"),
+        run(6, "COMPLETED", 9, "executed_us=1e3"),
+        run(7, "COMPLETED", 9, "executed_us="),
     ]
     .concat();
     let path = folder("doubtful").join("prices.toml");
@@ -115,7 +117,13 @@ fn measurements_that_cannot_be_are_listed() {
         .collect();
     assert_eq!(
         doubts,
-        [("2", "longer"), ("3", "several"), ("4", "left_over")]
+        [
+            ("2", "longer"),
+            ("3", "several"),
+            ("4", "left_over"),
+            ("6", "unreadable"),
+            ("7", "unreadable")
+        ]
     );
     let ran = fairtree(&["bill", "-p", &path], format!("{header}{log}").as_bytes());
     for said in [
@@ -123,6 +131,51 @@ fn measurements_that_cannot_be_are_listed() {
         "  job 2 of a in q, ended 2026-11-21T01:00:02Z: executed_us=12000000 is more than the 2 s that it ran \
          allow\n",
         "  job 4 of a in q, ended 2026-11-21T01:00:09Z: executed_us=7 is that of an earlier run of the job\n",
+    ] {
+        assert!(ran.out.contains(said), "{}", ran.out);
+    }
+}
+
+/// Of ten records, the first of job 1, that of job 6 and the parts of job 8 can be: 9 x 5, 3600 x 5 and
+/// (10 + 20) x 5. An hour has 3600 s, which job 4 exceeds by one.
+#[test]
+fn records_that_cannot_be_are_listed() {
+    let first = run("1", "a", "main", "COMPLETED", "02:00:00", 9);
+    let log = [
+        first.clone(),
+        first,
+        run("2", "a", "main", "WEIRD", "02:00:00", 9),
+        run("3", "a", "main", "FAILED", "00:59:59", 9),
+        run("4", "a", "main", "COMPLETED", "02:00:00", 3601),
+        run("5", "a", "main", "RESIZING", "01:00:09", 10),
+        run("5", "a", "main", "COMPLETED", "02:00:00", 9),
+        run("6", "a", "main", "COMPLETED", "02:00:00", 3600),
+        run("7", "a", "main", "SUSPENDED", "02:00:00", 9),
+        run("8", "a", "main", "RESIZING", "01:00:10", 10),
+        run("8", "a", "main", "COMPLETED", "02:00:00", 20),
+    ]
+    .concat();
+    let ran = bill("impossible", PRICES, &log, &["--json"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let found: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(found["total"], 45 + 18_000 + 150);
+    assert_eq!(found["not_ended"], 1);
+    let doubts = found["doubtful"].as_array().expect("a list").iter();
+    let doubts: Vec<Value> = doubts.map(|run| json!([run["job"], run["why"]])).collect();
+    let expected = json!([
+        ["1", "twice"],
+        ["2", "state"],
+        ["3", "backwards"],
+        ["4", "elapsed"],
+        ["5", "elapsed"]
+    ]);
+    assert_eq!(json!(doubts), expected);
+    let ran = bill("impossible-table", PRICES, &log, &[]);
+    for said in [
+        "In all, as far as it is certain: 18195\n",
+        "ended 2026-11-21T02:00:00Z: the listing has the same record before it\n",
+        ": \"WEIRD\" is no state of a job\n",
+        "ended 2026-11-21T00:59:59Z: it started after that, 2026-11-21T01:00:00Z\n",
     ] {
         assert!(ran.out.contains(said), "{}", ran.out);
     }
@@ -249,6 +302,7 @@ fn partitions_without_a_price_are_told() {
 fn sums_beyond_128_bits_are_refused() {
     let log = run("1", "a", "main", "COMPLETED", "02:00:00", u32::MAX);
     let log = log.replace("billing=4", "billing=10000000000000000");
+    let log = log.replace("2026-11-21T02", "2163-11-21T02");
     let prices = "billing_second = 9223372036854775807\n";
     let ran = bill("beyond", prices, &log, &[]);
     assert!(

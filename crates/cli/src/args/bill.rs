@@ -38,15 +38,15 @@ Add up what is to be paid for the runs that sacct lists.
 
 Each record of sacct -D is a run: it is billed by its elapsed seconds, and by its billing TRES times \
 those, at the prices of its partition, when it ended. Where the site keeps executed_us=N in \
-AdminComment, it is billed by the microseconds of its execution. A measured time that cannot be (longer \
-than the run, several numbers, that of an earlier run) is not billed, but listed. Runs that ended PREEMPTED, REQUEUED, NODE_FAIL \
+AdminComment, it is billed by the microseconds of its execution. A record that cannot be (twice the same, \
+an unknown state, an end before the start, a time longer than the run) is not billed, but listed. Runs that ended PREEMPTED, REQUEUED, NODE_FAIL \
 or BOOT_FAIL are left out, unless the prices or --counts say which ends are billed. Time in the queue \
 and, by seconds, runs of less than one cost nothing. docs/bill.md describes prices and JSON.";
 
 const BILL_EXIT_CODES: &str = "\
 Exit codes:
   0  added up
-  1  runs whose measured time cannot be were left out, and listed
+  1  runs whose records cannot be were left out, and listed
   2  the input, the options or the output are at fault; a message says which";
 
 const BILL_EXAMPLES: &str = "\
@@ -59,5 +59,5 @@ Examples:
 
 Exit codes:
   0  added up
-  1  runs whose measured time cannot be were left out, and listed
+  1  runs whose records cannot be were left out, and listed
   2  the input, the options or the output are at fault; a message says which";

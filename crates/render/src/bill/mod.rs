@@ -61,7 +61,7 @@ pub fn write(out: &mut impl Write, bills: &Bills, width: Option<usize>) -> io::R
         return writeln!(out, "In all: {}", bills.total);
     }
     writeln!(out, "In all, as far as it is certain: {}", bills.total)?;
-    writeln!(out, "Not billed, as the measured time cannot be:")?;
+    writeln!(out, "Not billed, as the record cannot be:")?;
     for run in &bills.doubtful {
         writeln!(out, "  {}", doubtful(run))?;
     }
@@ -75,17 +75,28 @@ fn doubtful(run: &Doubtful) -> String {
         account,
         partition,
         run_secs,
+        state,
         ..
     } = run;
     let micros = run.executed_us.unwrap_or(0);
+    let time = |secs| Timestamp::from_second(secs).map_or(String::new(), |time| time.to_string());
     let why = match run.why {
+        Doubt::State => format!("{state:?} is no state of a job"),
+        Doubt::Twice => "the listing has the same record before it".to_owned(),
+        Doubt::Backwards => format!("it started after that, {}", time(run.start)),
+        Doubt::Elapsed => format!(
+            "it ran for {run_secs} s, more than from its start, {}, to its end; times are read as UTC: \
+             TZ=UTC sacct",
+            time(run.start)
+        ),
         Doubt::Longer => {
             format!("executed_us={micros} is more than the {run_secs} s that it ran allow")
         }
         Doubt::Several => "AdminComment has several different executed_us".to_owned(),
+        Doubt::Unreadable => "executed_us in AdminComment is no whole number".to_owned(),
         Doubt::LeftOver => format!("executed_us={micros} is that of an earlier run of the job"),
     };
-    let end = Timestamp::from_second(run.end).map_or(String::new(), |end| end.to_string());
+    let end = time(run.end);
     format!("job {job} of {account} in {partition}, ended {end}: {why}")
 }
 

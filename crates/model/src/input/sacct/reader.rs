@@ -82,9 +82,11 @@ pub struct RunRecord<'a> {
 /// Time for which a machine executed a run, by the words `executed_us=N` of AdminComment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Executed {
-    /// There is no such word with a whole number, or the listing does not say.
+    /// There is no such word, or the listing does not say.
     #[default]
     Unknown,
+    /// The word has no whole number.
+    Unreadable,
     /// N microseconds.
     Micros(u64),
     /// Several words with different numbers.
@@ -198,8 +200,8 @@ fn logged<'a>(run: &RunRecord<'a>) -> LoggedJob<'a> {
     }
 }
 
-/// As [`read`], with all of each run that began, also those of less than a second and those that
-/// count nothing; needs the columns State and Elapsed (or ElapsedRaw), too. No record here can be one that somebody
+/// As [`read`], with all of each run that began, also those of less than a second, those that
+/// count nothing and those that end before they start; needs the columns State and Elapsed (or ElapsedRaw), too. No record here can be one that somebody
 /// wrote into a name.
 ///
 /// # Errors
@@ -757,9 +759,9 @@ impl<R: BufRead> Records<'_, R> {
             let at = header.elapsed.unwrap_or_default();
             return Err(self.value(&cells, at, SECONDS));
         }
-        if end < start {
+        if end < start && !runs {
             totals.backwards += 1;
-            summary.idle += u64::from(!runs);
+            summary.idle += 1;
             return Ok(());
         }
         let ran = elapsed.or(suspended.map(|secs| (end - start - secs).max(0)));
@@ -914,7 +916,7 @@ fn executed(comment: &str) -> Executed {
     if found.any(|other| other != first) {
         return Executed::Several;
     }
-    first.parse().map_or(Executed::Unknown, Executed::Micros)
+    first.parse().map_or(Executed::Unreadable, Executed::Micros)
 }
 
 fn cells_in(text: &str) -> usize {
