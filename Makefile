@@ -61,8 +61,8 @@ demo: ## a tour of a private cluster with our plugin (KEEP=1: leave it running)
 bench: ## measure passes and the engine beside Slurm's own plugin; writes target/bench/report.md
 	$(RELEASE) $(TESTBED) bench
 
-packages: ## make Debian and RPM packages in target/packages (PACKAGER=slurm-smd: for SchedMD's Slurm)
-	$(XTASK) packages $(if $(SLURM_SRC),--slurm-src '$(SLURM_SRC)')
+packages: ## make Debian packages in target/packages (RPM=1: RPM packages, too; PACKAGER=slurm-smd: for SchedMD's Slurm)
+	$(XTASK) packages $(if $(SLURM_SRC),--slurm-src '$(SLURM_SRC)') $(if $(RPM),--rpm)
 
 msrv: ## build with the oldest compiler that is promised (Debian trixie's, as root)
 	$(XTASK) msrv

@@ -66,6 +66,9 @@ enum Tool {
         /// cargo's profile
         #[arg(long, env = "PROFILE", default_value = "release")]
         profile: String,
+        /// RPM packages, too; without dpkg these alone are made
+        #[arg(long)]
+        rpm: bool,
     },
     /// Make packages quickly, and try them: lintian; install, upgrade, remove, purge; contents of RPM
     CheckPackages {
@@ -129,6 +132,7 @@ fn run(tool: Tool) -> Result<()> {
             slurm_src,
             packager,
             profile,
+            rpm,
         } => {
             let source = slurm_src.filter(|folder| !folder.as_os_str().is_empty());
             let wish = Wish {
@@ -136,6 +140,7 @@ fn run(tool: Tool) -> Result<()> {
                 source,
                 packager,
                 profile,
+                rpm,
             };
             for package in packages::build(&wish, &progress)? {
                 progress.print(package.display().to_string());

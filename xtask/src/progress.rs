@@ -90,6 +90,11 @@ impl Progress {
         }
     }
 
+    /// Returns true if steps are drawn on a terminal, each in place of the last.
+    pub fn is_drawn(&self) -> bool {
+        self.bar.is_some()
+    }
+
     /// Shows that `total` steps of one kind begin now; [`Progress::count`] counts them.
     pub fn steps(&self, total: usize, what: &str) {
         self.step(what);

@@ -76,6 +76,7 @@ pub fn fetch(release: &Release, progress: &Progress) -> Result<PathBuf> {
         .arg("--strip-components=1");
     checked(&mut tar)?;
     expect_release(&source, release)?;
+    fs::copy(work.path().join(PACKAGE), source.join(PACKAGE))?;
     progress.step(format!("configuring the source of Slurm {release}"));
     checked(
         Command::new("./configure")
@@ -128,6 +129,16 @@ pub fn headers(source: &Path) -> Result<[PathBuf; 3]> {
     Ok([build, source.to_path_buf(), source.join("src")])
 }
 
+/// A file in a fetched source with the package that its tarball is of, as `slurm-wlm 22.05.8-4+deb12u3`.
+pub const PACKAGE: &str = ".debian-package";
+
+/// The package of which `apt-get source --print-uris` lists the files: that of its `.dsc`.
+fn package(listed: &str) -> Option<String> {
+    let mut files = listed.lines().filter_map(|line| line.split(' ').nth(1));
+    let description = files.find_map(|file| file.strip_suffix(".dsc"))?;
+    Some(description.replacen('_', " ", 1))
+}
+
 /// Downloads the upstream tarball of Debian's source package into `work`.
 ///
 /// apt-get uses separate lists and settings, so the machine's do not change.
@@ -161,6 +172,8 @@ fn download(suite: &str, release: &Release, work: &Path) -> Result<PathBuf> {
     };
     checked(apt_get().arg("update"))?;
     checked(apt_get().args(["source", "--download-only", "--tar-only", "slurm-wlm"]))?;
+    let listed = checked(apt_get().args(["source", "--print-uris", "slurm-wlm"]))?;
+    fs::write(work.join(PACKAGE), package(&listed).unwrap_or_default())?;
     let wanted = format!("slurm-wlm_{release}");
     fs::read_dir(work)?
         .flatten()

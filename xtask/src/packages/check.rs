@@ -43,6 +43,7 @@ fn packages(release: &Release, progress: &Progress) -> Result<Vec<PathBuf>> {
         source: None,
         packager: Packager::SlurmWlm,
         profile: "dev".to_owned(),
+        rpm: false,
     };
     let packages = debs(&wish, progress)?;
     made.insert(release.to_string(), packages.clone());

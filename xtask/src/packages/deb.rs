@@ -9,10 +9,10 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use super::{VERSION, Wish, folder, next_micro, package_version, shown};
-use crate::command::{cargo_in_checkout, checked};
+use crate::command::{cargo_in_checkout, checked, followed};
 use crate::progress::Progress;
 use crate::release::Release;
-use crate::{plugin, project};
+use crate::{plugin, project, source};
 
 /// Builds `fairtree`, `fairtree-serve`, `libfairtree1` and `libfairtree-dev`.
 pub(super) fn command(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> {
@@ -23,7 +23,12 @@ pub(super) fn command(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>
     let lib = tree.debian().join("lib.install");
     fs::rename(lib, tree.debian().join(format!("libfairtree{abi}.install")))?;
     fs::write(tree.debian().join("crates"), crates()?)?;
-    tree.build(&[("PROFILE", profile.to_owned())])
+    let variables = [("PROFILE", profile.to_owned())];
+    tree.build(
+        &variables,
+        "command and library, as Debian packages",
+        progress,
+    )
 }
 
 /// Builds the package of the plugin.
@@ -33,6 +38,10 @@ pub(super) fn plugin(wish: &Wish, progress: &Progress) -> Result<Vec<PathBuf>> {
         None => wish.release.clone(),
     };
     let built = plugin::build(&release, wish.source.as_deref(), progress)?;
+    let tree_of_slurm = match &wish.source {
+        Some(folder) => folder.clone(),
+        None => source::fetch(&release, progress)?,
+    };
     progress.step(format!("packing the plugin for Slurm {release}"));
     let words = [
         ("KIND", wish.packager.kind().to_owned()),
@@ -40,12 +49,32 @@ pub(super) fn plugin(wish: &Wish, progress: &Progress) -> Result<Vec<PathBuf>> {
         ("PACKAGER", wish.packager.name().to_owned()),
         ("RELEASE", release.to_string()),
         ("NEXT", next_micro(&release)?.to_string()),
+        ("REVISION", revision(&tree_of_slurm, &release)),
     ];
     let name = format!("{}-fairtree-plugin-{release}", wish.packager);
     let tree = Tree::new("plugin", &name, &words)?;
     let prerm = tree.debian().join(format!("{name}.prerm"));
     fs::rename(tree.debian().join("prerm"), prerm)?;
-    tree.build(&[("PLUGIN", shown(&built))])
+    let variables = [("PLUGIN", shown(&built))];
+    tree.build(&variables, &name, progress)
+}
+
+/// The package of Slurm that a source tree is of, as `slurm-wlm 22.05.8-4+deb12u3`: the first line of its
+/// `debian/changelog`, or the package whose upstream source was fetched. Without one, the release.
+fn revision(tree: &Path, release: &Release) -> String {
+    let text = fs::read_to_string(tree.join("debian/changelog")).unwrap_or_default();
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let named = first.and_then(|line| {
+        let (name, rest) = line.split_once(" (")?;
+        Some(format!("{} {}", name.trim(), rest.split_once(')')?.0))
+    });
+    let fetched = || {
+        let package = fs::read_to_string(tree.join(source::PACKAGE)).ok()?;
+        let package = package.trim();
+        (!package.is_empty()).then(|| format!("the upstream source of {package}"))
+    };
+    let otherwise = || format!("Slurm {release}, a source tree without packaging");
+    named.or_else(fetched).unwrap_or_else(otherwise)
 }
 
 /// A source tree for dpkg-buildpackage.
@@ -81,7 +110,12 @@ impl Tree {
     }
 
     /// Builds its packages and moves them to the folder of packages.
-    fn build(&self, variables: &[(&str, String)]) -> Result<Vec<PathBuf>> {
+    fn build(
+        &self,
+        variables: &[(&str, String)],
+        what: &str,
+        progress: &Progress,
+    ) -> Result<Vec<PathBuf>> {
         let mut command = Command::new("dpkg-buildpackage");
         command
             .args(["--build=binary", "--no-sign", "--no-check-builddeps"])
@@ -92,7 +126,8 @@ impl Tree {
             .env_remove("MAKEFLAGS")
             .env_remove("MAKELEVEL")
             .envs(variables.iter().map(|(key, value)| (*key, value)));
-        checked(&mut command).context("make deps installs what packages are made with")?;
+        let built = followed(&mut command, what, progress);
+        built.context("make deps installs what packages are made with")?;
         let above = self.path.parent().context("a folder above")?;
         let mut made = Vec::new();
         for entry in fs::read_dir(above)? {
@@ -203,6 +238,25 @@ fn crates() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // The first line is that of dpkg-parsechangelog's manual page.
+    #[test]
+    fn the_revision_is_that_of_the_changelog() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let release: Release = "22.05.8".parse().expect("a release");
+        let without = revision(folder.path(), &release);
+        assert_eq!(without, "Slurm 22.05.8, a source tree without packaging");
+        fs::create_dir(folder.path().join("debian")).expect("a folder");
+        fs::write(folder.path().join(source::PACKAGE), "slurm-wlm 22.05.8-4\n").expect("written");
+        let fetched = revision(folder.path(), &release);
+        assert_eq!(fetched, "the upstream source of slurm-wlm 22.05.8-4");
+        let text = "slurm-wlm (22.05.8-4+deb12u3) bookworm-security; urgency=high\n\n  * Fix.\n";
+        fs::write(folder.path().join("debian/changelog"), text).expect("written");
+        assert_eq!(
+            revision(folder.path(), &release),
+            "slurm-wlm 22.05.8-4+deb12u3"
+        );
+    }
 
     /// Every crate has one of the licenses that the file names, and each of those has a crate.
     #[test]

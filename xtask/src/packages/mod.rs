@@ -85,6 +85,8 @@ pub struct Wish {
     pub packager: Packager,
     /// cargo's profile of command and library: `release`, or `dev` for tests.
     pub profile: String,
+    /// RPM packages, too; without dpkg these alone.
+    pub rpm: bool,
 }
 
 /// The folder of the built packages.
@@ -92,13 +94,20 @@ pub fn folder() -> PathBuf {
     project::root().join("target/packages")
 }
 
-/// Makes all packages and returns their paths.
+/// Makes packages and returns their paths: those for Debian where dpkg is, those for RPM where they are
+/// asked for or dpkg is not.
 ///
 /// # Errors
 /// Fails if cargo, dpkg-buildpackage or cargo-generate-rpm fails.
 pub fn build(wish: &Wish, progress: &Progress) -> Result<Vec<PathBuf>> {
-    let mut made = debs(wish, progress)?;
-    made.extend(rpm::build(&wish.profile, progress)?);
+    let on_debian = Path::new("/var/lib/dpkg/status").is_file();
+    let mut made = Vec::new();
+    if on_debian {
+        made.extend(debs(wish, progress)?);
+    }
+    if wish.rpm || !on_debian {
+        made.extend(rpm::build(&wish.profile, progress)?);
+    }
     Ok(made)
 }
 

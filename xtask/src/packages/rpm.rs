@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::{folder, package_version};
-use crate::command::{cargo_in_checkout, checked};
+use crate::command::{cargo_in_checkout, checked, followed};
 use crate::progress::Progress;
 use crate::project;
 
@@ -32,7 +32,7 @@ pub(super) fn build(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> 
     if stage.exists() {
         fs::remove_dir_all(&stage)?;
     }
-    install(profile, &stage)?;
+    install(profile, &stage, progress)?;
     let mut made = Vec::new();
     for (name, variant) in PACKAGES {
         let package = folder().join(format!(
@@ -59,7 +59,7 @@ pub(super) fn build(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> 
 }
 
 /// Installs the files of `make install`, and those that only packages have, below `stage`.
-fn install(profile: &str, stage: &std::path::Path) -> Result<()> {
+fn install(profile: &str, stage: &std::path::Path, progress: &Progress) -> Result<()> {
     let root = project::root();
     let mut make = Command::new("make");
     make.current_dir(&root)
@@ -73,7 +73,7 @@ fn install(profile: &str, stage: &std::path::Path) -> Result<()> {
         ))
         .env_remove("MAKEFLAGS")
         .env_remove("MAKELEVEL");
-    checked(&mut make)?;
+    followed(&mut make, "command and library, for RPM packages", progress)?;
     let library = stage.join("usr/lib64");
     for program in [
         stage.join("usr/bin/fairtree"),
@@ -104,7 +104,7 @@ fn tool(progress: &Progress) -> Result<PathBuf> {
         let mut cargo = cargo_in_checkout();
         cargo.args(["install", "--quiet", "--locked", "cargo-generate-rpm"]);
         cargo.args(["--version", TOOL, "--root"]).arg(&tools);
-        checked(&mut cargo)?;
+        followed(&mut cargo, "cargo-generate-rpm", progress)?;
     }
     Ok(tool)
 }
