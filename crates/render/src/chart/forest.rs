@@ -10,6 +10,9 @@ use fairtree_model::input::sshare::RowKind;
 const USERS: [usize; 4] = [60, 20, 5, 1];
 const MAX_NODES: usize = 4_000;
 
+/// Accounts of one level that a picture draws by themselves.
+const ACCOUNTS: usize = 40;
+
 /// Deeper nodes are not indented further: each needs its room, and its name some, too.
 const MAX_INDENT: usize = 12;
 
@@ -70,11 +73,12 @@ impl Node {
 
 impl Forest {
     /// The rows `shown` of a report, ascending, as a picture shows them: of many users of one
-    /// account those with the least use are drawn as one.
+    /// account those with the least use are drawn as one, and of many accounts those with the least use
+    /// and share, with all below them.
     pub fn drawn(report: &ShareReport, shown: &[usize]) -> Forest {
         let mut forest = Forest::default();
         for users in USERS {
-            forest = Forest::new(report, shown, users);
+            forest = Forest::folded(report, shown, users, ACCOUNTS);
             if forest.nodes.len() <= MAX_NODES {
                 break;
             }
@@ -85,18 +89,37 @@ impl Forest {
     /// The rows `shown` of a report, ascending. Of the users of one account the `users` with the
     /// most use are drawn by themselves, the others, if they are more than one, as one.
     pub fn new(report: &ShareReport, shown: &[usize], users: usize) -> Forest {
+        Forest::folded(report, shown, users, usize::MAX)
+    }
+
+    fn folded(report: &ShareReport, shown: &[usize], users: usize, accounts: usize) -> Forest {
         let rows = &report.rows;
-        let alone = drawn_alone(report, shown, users);
         let (due, used) = (due_of(rows), used_of(rows));
+        let mut alone = drawn_alone(report, shown, users);
+        fold_accounts(
+            report,
+            shown,
+            accounts,
+            |at| due[at].max(used[at]),
+            &mut alone,
+        );
         let mut forest = Forest {
             of: report.ranking.whole(),
             ..Forest::default()
         };
         let mut place: Vec<Option<usize>> = vec![None; rows.len()];
-        // The stand-in of each account, by row of the account.
-        let mut others: Vec<Option<usize>> = vec![None; rows.len()];
+        // The stand-ins of users and of accounts below each account, by row of the account.
+        let mut others: Vec<[Option<usize>; 2]> = vec![[None; 2]; rows.len()];
+        // Rows of accounts that are drawn with others, and rows below them.
+        let mut inside = vec![false; rows.len()];
         for &at in shown {
             let row = &rows[at];
+            if row.parent.is_some_and(|above| inside[above]) {
+                inside[at] = true;
+                continue;
+            }
+            inside[at] = !alone[at] && row.kind == RowKind::Account;
+            let kind = usize::from(row.kind == RowKind::Account);
             let parent = row.parent.and_then(|above| place[above]);
             let node = Node {
                 row: Some(at),
@@ -112,11 +135,11 @@ impl Forest {
                 used: used[at],
             };
             let known = row.parent.filter(|_| !alone[at]);
-            match known.map(|above| others[above]) {
+            match known.map(|above| others[above][kind]) {
                 Some(Some(together)) => forest.nodes[together].take_in(&node),
                 Some(None) => {
                     if let Some(above) = known {
-                        others[above] = Some(forest.nodes.len());
+                        others[above][kind] = Some(forest.nodes.len());
                     }
                     forest.nodes.push(Node {
                         row: None,
@@ -139,7 +162,11 @@ impl Forest {
     fn finish(&mut self) {
         for at in (0..self.nodes.len()).rev() {
             if self.nodes[at].row.is_none() {
-                self.nodes[at].name = format!("{} more users", self.nodes[at].name);
+                let kind = match self.nodes[at].kind {
+                    RowKind::User => "users",
+                    RowKind::Account => "accounts",
+                };
+                self.nodes[at].name = format!("{} more {kind}", self.nodes[at].name);
             }
             if let Some(above) = self.nodes[at].parent {
                 self.nodes[above].below += self.nodes[at].below + 1;
@@ -154,7 +181,7 @@ impl Forest {
 }
 
 impl Node {
-    /// Draws another user together with this one.
+    /// Draws another association together with this one.
     fn take_in(&mut self, other: &Node) {
         let count: usize = self.name.parse().unwrap_or(1);
         self.name = (count + 1).to_string();
@@ -198,6 +225,28 @@ fn drawn_alone(report: &ShareReport, shown: &[usize], most: usize) -> Vec<bool> 
         }
     }
     alone
+}
+
+/// Of more than `most` accounts on one level, those with the least weight are not drawn by themselves.
+fn fold_accounts(
+    report: &ShareReport,
+    shown: &[usize],
+    most: usize,
+    weight: impl Fn(usize) -> f64,
+    alone: &mut [bool],
+) {
+    let rows = &report.rows;
+    let mut accounts: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+    for &at in shown {
+        if let (RowKind::Account, Some(above)) = (rows[at].kind, rows[at].parent) {
+            accounts[above].push(at);
+        }
+    }
+    let many = accounts.into_iter();
+    for mut accounts in many.filter(|accounts| accounts.len() > most.saturating_add(1)) {
+        accounts.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
+        accounts[most..].iter().for_each(|&at| alone[at] = false);
+    }
 }
 
 /// What each row may claim of the whole: its share of that, or where a level does not tell these, raw

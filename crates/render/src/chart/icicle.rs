@@ -79,6 +79,9 @@ pub(super) fn icicle(forest: &Forest) -> Markup {
     html! { @for (at, node) in forest.nodes.iter().enumerate() { (cell(at, node)) } }
 }
 
+/// Width of the legend.
+pub(super) const LEGEND: f64 = 700.0;
+
 /// The legend of the colours.
 pub(super) fn legend(x: f64, y: f64) -> Markup {
     html! {

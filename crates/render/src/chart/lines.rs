@@ -6,6 +6,7 @@ use super::canvas::{fit, label, n, path};
 use super::choice::Choice;
 use super::forest::Forest;
 use super::scale::{Scale, moments};
+use super::style::line_of;
 use fairtree_analysis::history::Timeline;
 
 /// Size of the picture, and of its plot.
@@ -62,9 +63,9 @@ pub(super) fn lines(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Ma
         @for &node in &choice.others {
             @if let Some(d) = line(node) { path class="other" data-i=(node) d=(d) {} }
         }
-        @for (color, &node) in choice.lines.iter().enumerate() {
-            @if let Some(d) = line(node) {
-                path class=(format!("line l{color}")) data-i=(node) d=(d) {}
+        @for &node in &choice.lines {
+            @if let (Some(d), (color, dash)) = (line(node), look(timeline, forest, node)) {
+                path class=(format!("line l{color} dash{dash}")) data-i=(node) d=(d) {}
             }
         }
         @for (color, at, name) in &names {
@@ -72,6 +73,12 @@ pub(super) fn lines(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Ma
             (label(RIGHT + 20.0, *at, SIZE, "ink", name))
         }
     }
+}
+
+/// Colour and dashes of the line of a user.
+fn look(timeline: &Timeline, forest: &Forest, node: usize) -> (usize, usize) {
+    let row = forest.nodes[node].row.map(|row| &timeline.latest.rows[row]);
+    line_of(row.and_then(|row| row.user.as_deref()).unwrap_or_default())
 }
 
 /// Colour, place and name of each coloured line: as near to its end as the others let it.
@@ -82,7 +89,8 @@ fn names(
     y: Scale,
 ) -> Vec<(usize, f64, String)> {
     let mut names: Vec<(usize, f64, String)> = Vec::new();
-    for (color, &node) in choice.lines.iter().enumerate() {
+    for &node in &choice.lines {
+        let (color, _) = look(timeline, forest, node);
         let Some(row) = forest.nodes[node].row else {
             continue;
         };

@@ -64,6 +64,8 @@ fn picture(id: Option<&str>, class: &str, size: (f64, f64), content: &Markup) ->
 fn over_time(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Markup {
     let one = |group: &Group, open: bool| {
         let account = &forest.nodes[group.account].name;
+        let rows = group.members.iter().filter_map(|at| forest.nodes[*at].row);
+        let most = panels::most(rows.map(|row| &timeline.courses[row]));
         html! {
             details open[open] {
                 summary { "below " (account) }
@@ -71,7 +73,7 @@ fn over_time(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Markup {
                     p class="hint" { (group.left_out) " with less use are not drawn" }
                 }
                 div class="panels" {
-                    @for &at in &group.members { (panel(timeline, forest, at)) }
+                    @for &at in &group.members { (panel(timeline, forest, at, most)) }
                 }
             }
         }
@@ -87,7 +89,7 @@ fn over_time(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Markup {
     }
 }
 
-fn panel(timeline: &Timeline, forest: &Forest, at: usize) -> Markup {
+fn panel(timeline: &Timeline, forest: &Forest, at: usize, most: f64) -> Markup {
     let node = &forest.nodes[at];
     let size = format!("0 0 {} {}", n(panels::WIDTH), n(panels::HEIGHT));
     html! {
@@ -97,7 +99,7 @@ fn panel(timeline: &Timeline, forest: &Forest, at: usize) -> Markup {
                 data-bottom=(n(panels::BOTTOM)) {
                 // The whole picture takes the pointer, not only what is drawn.
                 rect class="paper" width=(n(panels::WIDTH)) height=(n(panels::HEIGHT)) {}
-                (panels::panel(node, &timeline.courses[row], &timeline.times))
+                (panels::panel(node, &timeline.courses[row], &timeline.times, most))
             }
         }
     }
@@ -131,7 +133,7 @@ fn tree(timeline: &Timeline, forest: &Forest) -> Markup {
     html! {
         section {
             h2 { "The tree" (at_end(timeline)) }
-            (picture(None, "", (icicle::WIDTH, 20.0), &icicle::legend(0.0, 12.0)))
+            div class="scroll" { (picture(None, "", (icicle::LEGEND, 20.0), &icicle::legend(0.0, 12.0))) }
             div class="controls" {
                 "Width:"
                 label { input type="radio" name="by" value="due" checked; " what was due" }
@@ -155,8 +157,8 @@ fn table(forest: &Forest) -> Markup {
             div class="controls" {
                 button id="shut" { "Collapse all" }
                 button id="open" { "Expand all" }
-                (picture(None, "", (480.0, 20.0), &panels::legend(0.0, 14.0, forest.of)))
             }
+            div class="scroll" { (picture(None, "", (480.0, 20.0), &panels::legend(0.0, 14.0, forest.of))) }
             div class="scroll" {
                 table class="wide" {
                     thead {

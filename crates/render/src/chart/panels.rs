@@ -15,19 +15,24 @@ pub(super) const RIGHT: f64 = 330.0;
 pub(super) const TOP: f64 = 34.0;
 pub(super) const BOTTOM: f64 = 146.0;
 
-/// The picture of one association over `times` (ascending, one per number of its course).
+/// The largest share and use in some courses, 0 without any: the axis of pictures beside each other.
+pub(super) fn most<'a>(courses: impl IntoIterator<Item = &'a Course>) -> f64 {
+    let both = courses.into_iter().flat_map(|course| {
+        let shares = course.norm_shares.iter();
+        shares.chain(course.effective_usage.iter())
+    });
+    both.flatten().filter(|v| v.is_finite()).fold(0.0, f64::max)
+}
+
+/// The picture of one association over `times` (ascending, one per number of its course); its axis holds
+/// `most`.
 ///
 /// Blue is use within its share of the account above, orange beyond; the line is its share.
-pub(super) fn panel(node: &Node, course: &Course, times: &[i64]) -> Markup {
+pub(super) fn panel(node: &Node, course: &Course, times: &[i64], most: f64) -> Markup {
     let (first, last) = (
         times.first().copied().unwrap_or(0),
         times.last().copied().unwrap_or(1),
     );
-    let both = course
-        .norm_shares
-        .iter()
-        .chain(course.effective_usage.iter());
-    let most = both.flatten().filter(|v| v.is_finite()).fold(0.0, f64::max);
     let (end, marks) = percents(most);
     let x = Scale {
         from: first as f64,

@@ -107,11 +107,13 @@ fn panels_of(sheet: &mut Sheet, timeline: &Timeline, forest: &Forest, group: &Gr
     };
     sheet.heading(&format!("Share and use over time, below {account}{more}"));
     sheet.place(LEFT, 20.0, &panels::legend(0.0, 8.0, forest.of));
+    let rows = group.members.iter().filter_map(|at| forest.nodes[*at].row);
+    let most = panels::most(rows.map(|row| &timeline.courses[row]));
     for row in group.members.chunks(ACROSS) {
         for (column, &at) in row.iter().enumerate() {
             let node = &forest.nodes[at];
             let Some(position) = node.row else { continue };
-            let plot = panels::panel(node, &timeline.courses[position], &timeline.times);
+            let plot = panels::panel(node, &timeline.courses[position], &timeline.times, most);
             let x = LEFT + column as f64 * (panels::WIDTH + APART);
             sheet.overlay(x, &plot);
         }

@@ -113,6 +113,7 @@ pub(super) fn css(theme: Theme) -> String {
     let fonts = "text{font-family:'Noto Sans',system-ui,'Segoe UI',Helvetica,Arial,sans-serif}\
                  .share{stroke-width:1.6}.use{stroke-width:1.2}.grid,.axis{stroke-width:1}\
                  .cell{stroke-width:1}.line{stroke-width:1.8;stroke-linejoin:round}\
+                 .dash1{stroke-dasharray:9 4}.dash2{stroke-dasharray:2 3}\
                  .other{stroke-width:.7;stroke-opacity:.35}.bold{font-weight:600}\
                  .within,.beyond{fill-opacity:.85}.end{text-anchor:end}.mid{text-anchor:middle}";
     match theme {
@@ -152,6 +153,19 @@ pub(crate) fn page_css() -> String {
         scoped(":root:not([data-theme=light])", &DARK),
         scoped(":root[data-theme=dark]", &DARK)
     )
+}
+
+/// Ways in which a line is drawn: whole, with dashes, with dots.
+const DASHES: usize = 3;
+
+/// Colour and dashes of a user's line, from 0: by the name alone, so that they are the same in every
+/// picture of a site.
+pub(super) fn line_of(user: &str) -> (usize, usize) {
+    // FNV-1a: as even as need be, and the same on every machine.
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let hash = user.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+    let way = usize::try_from((hash ^ (hash >> 32)) % (LINES * DASHES) as u64).unwrap_or(0);
+    (way % LINES, way / LINES)
 }
 
 /// The step of use over share, from 0, at most a quarter, over 3, about equal, to 6, four times
