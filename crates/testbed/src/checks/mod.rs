@@ -19,6 +19,7 @@ mod model;
 mod neighbours;
 mod numbers;
 mod orders;
+mod persons;
 mod recipes;
 mod service;
 pub mod settings;
@@ -266,6 +267,11 @@ const CHECKS: &[(&str, Every, Body)] = &[
         "texts_are_those_of_sshare_and_sprio",
         Every::Commit,
         bytes::same_text,
+    ),
+    (
+        "a_user_and_an_administrator_get_answers",
+        Every::Night,
+        persons::ask,
     ),
     (
         "what_if_predicts_to_the_last_digit",

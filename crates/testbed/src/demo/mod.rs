@@ -1,6 +1,8 @@
-//! The tour: a private cluster under load, its priorities and shares, and the changes of a pass.
+//! The tour: a private cluster under load, its priorities and shares, the changes of a pass, and what the
+//! command shows of them.
 
 mod changes;
+mod command;
 pub mod plan;
 mod queue;
 
@@ -39,6 +41,7 @@ pub fn run(
     let (shares, queue) = after_first_use(&cluster, priority, progress)?;
     show_now(&cluster, progress)?;
     show_changes(&cluster, priority, &shares, &queue, progress)?;
+    command::show(&cluster, progress)?;
     if keep {
         return leave_running(cluster, progress);
     }

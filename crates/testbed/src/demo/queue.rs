@@ -56,6 +56,11 @@ impl Queue {
         Ok(Queue { jobs })
     }
 
+    /// The pending job with the lowest priority.
+    pub fn last(&self) -> Option<u32> {
+        self.jobs.last().map(|job| job.id)
+    }
+
     fn find(&self, id: u32) -> Option<&Entry> {
         self.jobs.iter().find(|job| job.id == id)
     }
