@@ -242,8 +242,11 @@ fn minutes_instead_of_shares() {
     assert_eq!(entitled[1], Extended::from(24_000_u64));
     assert_eq!(entitled[2], Extended::from(24_000_u64));
     assert_eq!(entitled[3], Extended::from(1_000_000_u64));
+    // The root has what its children have together, so that their parts add up to 1.
+    assert_eq!(entitled[0], Extended::from(1_024_000_u64));
     // Without a whole, shares give no entitlement.
     let alone = Entitlement::new(0).with_minutes(AssocIndex::new(1), 400);
+    assert_eq!(alone.of_all(&site.tree)[0], Extended::from(24_000_u64));
     assert_eq!(order(&alone), [1.0, 0.5]);
 }
 
@@ -303,7 +306,7 @@ fn children_that_exceed_their_parent_divide_its_minutes() {
         parameters: PriorityParameters::parse(parameters, None).unwrap(),
         ..Config::default()
     };
-    let entitlement = Entitlement::of_policy(&config, &site.tree, []);
+    let entitlement = Entitlement::of_policy(&config, &site.tree, [], 0);
     let entitled = entitlement.of_all(&site.tree);
     let minutes = |name: &str| (entitled[at(name).get()].to_f64() / 6.0).round() / 10.0;
     assert_eq!(
@@ -432,7 +435,7 @@ proptest! {
             parameters: PriorityParameters::parse(parameters, None).unwrap(),
             ..Config::default()
         };
-        let entitlement = Entitlement::of_policy(&config, &site.tree, []);
+        let entitlement = Entitlement::of_policy(&config, &site.tree, [], 0);
         for (ranking, level) in [(level(depth), Some(depth)), (Ranking::LEAST_USED_LEAF, None)] {
             let (tree, raw) = (&site.tree, &site.raw_usage);
             let found = compute_again((ranking, &entitlement), Compat::Documented, tree, raw, Vec::new());

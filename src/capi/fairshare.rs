@@ -130,7 +130,7 @@ pub(super) fn entitlement(config: &Config, model: &TreeModel) -> Result<Entitlem
         rows.push((row, at));
     }
     config.check_minutes(model.tree(), |id| model.tree().index_of(id.parse().ok()?))?;
-    Ok(Entitlement::of_policy(config, model.tree(), rows))
+    Ok(Entitlement::of_policy(config, model.tree(), rows, 0))
 }
 
 /// Reads the results of the last computation for one association.

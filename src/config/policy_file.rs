@@ -168,7 +168,7 @@ impl Config {
             // Anybody may change shares: they are divided.
             return Ok(());
         }
-        let entitlement = Entitlement::of_policy(self, tree, rows.iter().copied());
+        let entitlement = Entitlement::of_policy(self, tree, rows.iter().copied(), 0);
         let Some(excess) = entitlement.excess(tree) else {
             return Ok(());
         };

@@ -58,14 +58,17 @@ impl Entitlement {
         }
     }
 
-    /// What a policy entitles to: minutes alone count, and shares of the root entitle to nothing;
-    /// without minutes, [`Entitlement::SHARES`]. With `minutes = "shares"` the raw shares of an account
+    /// What a policy entitles to. Accounts with minutes are entitled to these; the others divide by their
+    /// shares what an account with minutes above them leaves, or else `whole`: TRES-seconds, 0 where it is
+    /// not known, and then shares of the root entitle to nothing. Without minutes,
+    /// [`Entitlement::SHARES`]. With `minutes = "shares"` the raw shares of an account
     /// are its minutes. `rows`: the accounts of the policy, each with its association; `None`: it is not
     /// in the tree, and nobody has its minutes.
     pub fn of_policy<'a>(
         config: &Config,
         tree: &Tree,
         rows: impl IntoIterator<Item = (&'a AccountPolicy, Option<AssocIndex>)>,
+        whole: u64,
     ) -> Entitlement {
         if !config.gives_minutes() {
             return Entitlement::SHARES;
@@ -112,7 +115,7 @@ impl Entitlement {
         };
         minutes.sort_by_key(|row| row.index);
         Entitlement {
-            whole: 0,
+            whole,
             minutes,
             divides_excess: config.minutes() == MinutesFrom::Shares,
         }
@@ -183,9 +186,14 @@ impl Entitlement {
     }
 
     /// Entitlement of each association, TRES-seconds, by position, rounded. `FairShare=parent` has
-    /// the entitlement of its account.
+    /// the entitlement of its account, and the root without minutes that of all together:
+    /// [`Entitlement::total`].
     pub fn of_all(&self, tree: &Tree) -> Vec<Extended> {
-        self.divided(tree, Extended::from(self.whole), 1)
+        let mut all = self.divided(tree, Extended::from(self.whole), 1);
+        if let Some(root) = tree.root().filter(|root| self.find(*root).is_err()) {
+            all[root.get()] = self.total(tree);
+        }
+        all
     }
 
     /// The same of another whole, in a unit of which a TRES-second has `units`.
@@ -249,13 +257,12 @@ impl Entitlement {
         level
     }
 
-    /// All that shares and minutes divide, TRES-seconds: the whole, or where that is 0 all minutes
-    /// that are not part of an account's above.
+    /// All that associations are entitled to together, TRES-seconds: the whole, where somebody has shares
+    /// of it, and all minutes that are not part of an account's above.
     pub fn total(&self, tree: &Tree) -> Extended {
-        if self.whole > 0 {
-            return self.whole.into();
-        }
-        let mut total = 0_u64;
+        let level = tree.root().map(|root| self.level(tree, root));
+        let is_shared = !self.has_minutes() || level.is_some_and(|level| level.shares > 0);
+        let mut total = if is_shared { self.whole } else { 0 };
         for row in &self.minutes {
             if row.apart || self.given_above(tree, tree.fs_parent(row.index)).is_none() {
                 total = total.saturating_add(row.minutes * 60);

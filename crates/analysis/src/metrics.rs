@@ -143,7 +143,9 @@ pub fn families(cluster: &Cluster, about: &About) -> Result<Vec<Family>, QueueEr
     let standings = associations(cluster);
     accounts(cluster, &standings, &mut out);
     if cluster.jobs.is_some() {
-        jobs(cluster, about.now, &queue(cluster)?, &mut out);
+        // Waits are as of the answers, which may be old.
+        let asked = about.taken.unwrap_or(about.now);
+        jobs(cluster, asked, &queue(cluster)?, &mut out);
     }
     users(cluster, &standings, about.top_users, &mut out);
     Ok(out.finish())
@@ -337,7 +339,8 @@ fn jobs(cluster: &Cluster, now: i64, entries: &[Entry], out: &mut Builder) {
         ),
         (
             "account_oldest_wait_seconds",
-            "Time since the submission of the oldest job that waits and is not held; 0 without one.",
+            "Time from the submission of the oldest job that waits and is not held to when Slurm was asked; \
+             0 without one.",
             |counts| u64::try_from(counts.oldest_wait).unwrap_or(0),
         ),
     ];

@@ -383,7 +383,7 @@ pub struct LintArgs {
     /// Number of user associations, to check whether weights can tell them apart
     #[arg(long, value_name = "NUMBER")]
     pub users: Option<u32>,
-    /// The site's Slurm release, as 24.11.5, for what differs between releases
+    /// The site's Slurm release, as 24.11.5 or the series 24.11, for what differs between releases
     #[arg(long, value_name = "RELEASE")]
     pub release: Option<String>,
     /// The site's accounts, to check the accounts of a policy file and their minutes: the output of

@@ -98,9 +98,9 @@ impl Own {
                     check_accounts(&listed, policy, config.as_ref())?;
                 }
                 let mut report = from_listed(&listed, compat, config.as_ref(), Fractions::Printed);
-                if let Some(beside) = settings {
-                    // All associations, except for those that cannot be read.
-                    report.assumptions = beside.left_out;
+                if settings.is_some() {
+                    // All associations.
+                    report.assumptions.clear();
                 }
                 Ok(report)
             }

@@ -50,6 +50,15 @@ fn hides_usage(snapshot: &Snapshot) -> bool {
     words.iter().any(hides)
 }
 
+/// Why less is told than of a site that is seen whole.
+pub(super) fn hidden(snapshot: &Snapshot) -> String {
+    let words = snapshot.queued.settings.private_data.join(",");
+    format!(
+        "PrivateData={words}: Slurm shows you no shares and usage of others, so this is what your own rows of \
+         sshare and sprio tell; a capture by an administrator has the rest: --from DIR"
+    )
+}
+
 impl Where<'_> {
     /// Reads a site with all jobs, as far as the input has them.
     pub fn with_jobs(&self, messages: &Messages) -> Result<Cluster, Failure> {
@@ -74,6 +83,20 @@ impl Where<'_> {
             Ok(cluster) => Ok(Readable::Cluster(Box::new(cluster))),
             Err(_) if hides_usage(&snapshot) => Ok(Readable::Rows(Box::new(snapshot))),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// As [`Where::with_jobs`]; where `PrivateData` hides shares of others, what the user sees:
+    /// [`Cluster::seen`], with a note.
+    pub fn with_jobs_or_seen(&self, messages: &Messages) -> Result<Cluster, Failure> {
+        match self.with_jobs_or_rows(messages)? {
+            Readable::Cluster(cluster) => Ok(*cluster),
+            Readable::Rows(snapshot) => {
+                let compat = self.compat.map(compat_of).transpose()?;
+                let mut cluster = Cluster::seen(&snapshot, compat)?;
+                cluster.assumptions.push(hidden(&snapshot));
+                Ok(cluster)
+            }
         }
     }
 
@@ -119,15 +142,25 @@ impl Where<'_> {
 
     /// The site of an input.
     pub fn of(&self, input: Input) -> Result<Cluster, Failure> {
+        self.of_input(input, Cluster::from_listed)
+    }
+
+    /// As [`Where::of`], also of a listing without some of the rows, with a note.
+    pub fn of_rows(&self, input: Input) -> Result<Cluster, Failure> {
+        self.of_input(input, Cluster::from_rows)
+    }
+
+    fn of_input(
+        &self,
+        input: Input,
+        of_listing: fn(&Listed<'_>, Compat, Option<Config>) -> Result<Cluster, String>,
+    ) -> Result<Cluster, Failure> {
         let compat = self.compat.map(compat_of).transpose()?;
         match input {
             Input::Queue(queue) => Err(no_shares(&queue)),
             Input::Site(site) => Ok(Cluster::from_site(*site, compat)?),
             Input::Listing(listing, beside) => {
-                let (mut settings, left_out) = match beside {
-                    Some(beside) => (Some(beside.config), beside.left_out),
-                    None => (None, Vec::new()),
-                };
+                let mut settings = beside.map(|beside| beside.config);
                 if let Some(config) = &mut settings {
                     self.follow(config)?;
                 }
@@ -137,10 +170,8 @@ impl Where<'_> {
                 };
                 let listed = Listed::new(&listing, ranking)?;
                 let compat = compat.unwrap_or(own);
-                let cluster = Cluster::from_listed(&listed, compat, settings);
-                let mut cluster = cluster.map_err(|why| incomplete(&listing, &why))?;
-                cluster.assumptions.extend(left_out);
-                Ok(cluster)
+                let cluster = of_listing(&listed, compat, settings);
+                cluster.map_err(|why| incomplete(&listing, &why))
             }
         }
     }

@@ -6,11 +6,13 @@ use std::path::Path;
 use std::{panic, thread};
 
 use super::args::CompareArgs;
+use super::input::note_cut;
 use super::message::Messages;
 use super::{Failure, Outcome, open as files, told};
 use fairtree_analysis::compare::{Change, Kind, Summary, queue, settings, shares};
 use fairtree_analysis::prio::{PrioReport, from_queue};
 use fairtree_model::input::capture::open_only;
+use fairtree_model::input::slurm::config;
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::{InputError, LeftOut, Problem, sprio, sshare, stream};
@@ -135,6 +137,9 @@ fn read(path: &Path) -> Result<Side, Failure> {
     };
     let read = stream::open(raw).and_then(|stream| files::at_most(stream.input, MAX_BYTES));
     let bytes = read.map_err(|error| InputError::new(&name, error))?;
+    if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+        note_cut(&name);
+    }
     let text = String::from_utf8_lossy(&bytes);
     if sshare::json::begins(&text) {
         return Ok(Side {
@@ -190,6 +195,9 @@ fn parse(name: &str, text: &str) -> Result<Side, Failure> {
 fn capture(folder: &Path) -> Result<Side, Failure> {
     let stored = open_only(folder, &[Source::Shares, Source::Config])?;
     let config = stored.answers.get(&Source::Config);
+    if let Some(answer) = config {
+        config::read(&answer.name, &answer.text, &mut LeftOut::refusing())?;
+    }
     let mut side = Side {
         config: config.map(|answer| answer.text.clone()),
         policy: stored.policy()?.map(|(_, text)| text),
@@ -197,7 +205,11 @@ fn capture(folder: &Path) -> Result<Side, Failure> {
     };
     if let Some(answer) = stored.answers.get(&Source::Shares) {
         let text = answer.text.as_bytes();
-        side.shares = Some(sshare::read_answer(&answer.name, text, &mut side.left)?);
+        side.shares = Some(sshare::read_answer(
+            &answer.name,
+            text,
+            &mut LeftOut::refusing(),
+        )?);
     }
     if stored.has(Source::Priorities) {
         let path = stored.path(Source::Priorities)?;

@@ -29,7 +29,11 @@ pub(super) fn run(args: &CostArgs, messages: &Messages) -> Result<Outcome, Failu
     let asked = Asked::new(args)?;
     // Which other jobs wait does not matter.
     let jobs: Vec<JobName> = asked.job.into_iter().collect();
-    let cluster = place.with_these(&jobs, messages)?;
+    let cluster = match place.with_these(&jobs, messages) {
+        Ok(cluster) => cluster,
+        Err(Failure::Input(_)) => place.with_jobs_or_seen(messages)?,
+        Err(error) => return Err(error),
+    };
     let request = asked.of(args, &cluster)?;
     let waiting = Waiting::new("computing the effect on fair share");
     let cost = cost(&cluster, &request);

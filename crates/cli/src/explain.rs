@@ -4,12 +4,12 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
 use super::args::ExplainArgs;
-use super::cluster::{Readable, Where, note, note_beside_places, policy_file, refused};
+use super::cluster::{Readable, Where, hidden, note, note_beside_places, policy_file, refused};
 use super::input::{Input, is_piped};
 use super::message::Messages;
 use super::progress::Waiting;
 use super::wrap::Wrapped;
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, terminal};
 use fairtree::config::Order;
 use fairtree::tree::AssocIndex;
 use fairtree_analysis::explain::line::OrderedQueue;
@@ -19,11 +19,17 @@ use fairtree_analysis::explain::{
     explain_printed,
 };
 use fairtree_analysis::prio::from_queue;
+use fairtree_analysis::share::{Fractions, from_listed};
+use fairtree_analysis::shares::level;
 use fairtree_analysis::waiting::WaitingLine;
-use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase};
+use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase, Names};
 use fairtree_model::input::slurm::snapshot::Snapshot;
 use fairtree_model::input::sprio::Queue;
+use fairtree_model::input::sshare::default_fields;
+use fairtree_model::listed::Listed;
 use fairtree_render::explain::{Explanation, to_json};
+use fairtree_render::share::{self, Separator, Table};
+use fairtree_render::shares;
 
 /// The message while a search takes its time on a large site.
 const SEARCHING: &str = "searching for what would change the order";
@@ -36,6 +42,12 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
                 "{other}: no such file\nhint: two jobs are compared with --versus: fairtree explain {} --versus {other}",
                 args.who
             )));
+        }
+    }
+    let names = [("JOB", Some(&args.who)), ("--versus", args.versus.as_ref())];
+    for (option, name) in names {
+        if let Some(error) = name.and_then(|name| beyond_numbers(option, name)) {
+            return Err(error);
         }
     }
     let policy = args.policy.as_deref().map(policy_file).transpose()?;
@@ -78,7 +90,13 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
         (false, true) => match place.with_these(&named, messages) {
             Ok(cluster) => cluster,
             Err(error) => {
-                let cluster = place.without_jobs()?;
+                let cluster = match place.without_jobs() {
+                    Ok(cluster) => cluster,
+                    Err(why) => match place.with_jobs_or_rows(messages) {
+                        Ok(Readable::Rows(snapshot)) => return own_rows(args, &snapshot, messages),
+                        _ => return Err(why),
+                    },
+                };
                 messages.note(&format!(
                     "explained without the jobs that run, which are not known: {error}"
                 ));
@@ -112,6 +130,18 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     outcome
 }
 
+/// The error of a number that is too large for one of a job.
+fn beyond_numbers(option: &str, name: &str) -> Option<Failure> {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = match name.split_once('_') {
+        Some((id, task)) => digits(id) && digits(task),
+        None => digits(name),
+    };
+    let beyond = is_number && name.parse::<JobName>().is_err();
+    let allowed = "the number of a job up to 4294967295, as 4711, or 4711_3 for a task of an array";
+    beyond.then(|| Failure::Usage(format!("{option}: found {name:?}, allowed is {allowed}")))
+}
+
 /// The job that stands where a file is expected, and there is no such file.
 pub(super) fn job_in_place_of_a_file(path: &Path) -> Option<JobName> {
     let name = path.to_str()?.parse().ok()?;
@@ -120,13 +150,54 @@ pub(super) fn job_in_place_of_a_file(path: &Path) -> Option<JobName> {
 
 /// A job by what sprio printed, where `PrivateData` hides the shares of others.
 fn rows(args: &ExplainArgs, snapshot: &Snapshot, messages: &Messages) -> Result<Outcome, Failure> {
-    let words = snapshot.queued.settings.private_data.join(",");
     let outcome = printed(args, &snapshot.queued.queue, messages);
-    messages.note(&format!(
-        "PrivateData={words}: Slurm shows you no shares and usage of others, so this is what sprio shows of your \
-         job; a capture by an administrator has the rest: --from DIR"
-    ));
+    messages.note(&hidden(snapshot));
     outcome
+}
+
+/// A user by the own rows of sshare, where `PrivateData` hides the shares of others.
+fn own_rows(
+    args: &ExplainArgs,
+    snapshot: &Snapshot,
+    messages: &Messages,
+) -> Result<Outcome, Failure> {
+    let listing = &snapshot.shares;
+    let config = &snapshot.queued.settings.config;
+    let listed = Listed::new(listing, config.ranking())?;
+    let report = from_listed(&listed, config.compat, Some(config), Fractions::Printed);
+    let (user, account) = match args.who.split_once('@') {
+        Some((user, account)) => (user, Some(account.split(':').next().unwrap_or(account))),
+        None => (args.who.as_str(), None),
+    };
+    let is_asked = |at: &usize| {
+        let row = &report.rows[*at];
+        let of_account = account.is_none_or(|account| row.account.as_deref() == Some(account));
+        row.user.as_deref() == Some(user) && of_account
+    };
+    let shown: Vec<usize> = (0..report.rows.len()).filter(is_asked).collect();
+    if shown.is_empty() {
+        return Err(Failure::Usage(format!(
+            "{}: found no row of {}; allowed is yourself, as {}",
+            listing.file,
+            args.who,
+            hidden(snapshot)
+        )));
+    }
+    let mut out = BufWriter::new(stdout().lock());
+    if args.json {
+        share::to_json(&mut out, &report, &shown)?;
+    } else {
+        let table = Table {
+            fields: default_fields(true, false, config.ranking().columns().level_fs, None),
+            header: true,
+            separator: Separator::Columns,
+            rates_accounts: false,
+        };
+        table.write(&mut out, &report, &shown)?;
+    }
+    out.flush()?;
+    messages.note(&hidden(snapshot));
+    Ok(Outcome::Done)
 }
 
 /// Jobs by what sprio printed of them.
@@ -245,8 +316,15 @@ fn waiting<'a>(job: &'a ClusterJob, messages: &Messages) -> Result<&'a ClusterJo
 
 fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
     let who = cluster.find(&args.who).map_err(usage)?;
-    let versus = match &args.versus {
-        Some(name) => cluster.find(name).map_err(usage)?,
+    let other = args.versus.as_deref().map(|name| cluster.find(name));
+    let other = other.transpose().map_err(usage)?;
+    let level_of = |at: AssocIndex| (cluster.tree.parent(at), cluster.is_user(at));
+    // Accounts side by side compete as accounts.
+    if !cluster.is_user(who) && other.is_none_or(|other| level_of(other) == level_of(who)) {
+        return account(args, cluster, who);
+    }
+    let versus = match other {
+        Some(other) => other,
         None => neighbour(cluster, who).map_err(usage)?,
     };
     let load = cluster.load();
@@ -257,6 +335,40 @@ fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
     let compared = compared.map_err(usage)?;
     drop(searching);
     say(args, Explanation::Users(&compared))
+}
+
+/// An account, which no job is ranked by: its share and use beside its siblings.
+fn account(args: &ExplainArgs, cluster: &Cluster, who: AssocIndex) -> Result<Outcome, Failure> {
+    let tree = &cluster.tree;
+    let above = tree.parent(who).unwrap_or(who);
+    let shown = level(cluster, Some(&cluster.name(above).account)).map_err(usage)?;
+    let mut out = BufWriter::new(stdout().lock());
+    if args.json {
+        shares::to_json(&mut out, &shown, None)?;
+    } else {
+        let mut out = Wrapped::to_terminal(&mut out);
+        let is_below = |mut at: AssocIndex| loop {
+            match tree.parent(at) {
+                Some(parent) if parent == who => return true,
+                Some(parent) => at = parent,
+                None => return false,
+            }
+        };
+        let any_user = tree.indices().any(|at| cluster.is_user(at) && is_below(at));
+        let users = match any_user {
+            true => "; each user in it can be explained, as USER@ACCOUNT",
+            false => " without users",
+        };
+        let name = cluster.assoc(who);
+        writeln!(
+            out,
+            "{name} is an account{users}. Its share and use beside its siblings:"
+        )?;
+        shares::write(&mut out, &shown, terminal::table_width())?;
+        out.flush()?;
+    }
+    out.flush()?;
+    Ok(Outcome::Done)
 }
 
 /// The user that comes right before a user, or right after the first one; of equals the first in the

@@ -13,7 +13,7 @@ use super::workload::{Counting, gather};
 use super::{Failure, open};
 use fairtree::compat::Release;
 use fairtree::config::{Config, PolicyFile};
-use fairtree_model::input::capture::{Stored, open_only, take};
+use fairtree_model::input::capture::{Recent, Stored, Taken, open_only, take};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::site::from_assocs;
 use fairtree_model::input::slurm::config;
@@ -42,8 +42,6 @@ pub(super) struct Beside {
     pub release: Option<Release>,
     /// The user who asked, whose rows sshare shows by default. `None` if it is not known.
     pub user: Option<String>,
-    /// A sentence for each record that could not be read.
-    pub left_out: Vec<String>,
 }
 
 /// Why the output of sprio does not do where shares are asked for.
@@ -98,9 +96,7 @@ pub(super) fn snapshot(
             return Ok(Some(snapshot));
         }
         None if file.is_none() && !is_piped() => {
-            let waiting = Waiting::new("asking Slurm");
-            let taken = take(&Source::ALL, live.limit())?;
-            drop(waiting);
+            let taken = asked(&Source::ALL, live, "asking Slurm")?;
             for (_, error) in &taken.missing {
                 messages.note(&error.to_string());
             }
@@ -121,6 +117,29 @@ pub(super) fn snapshot(
     follow_own(&mut snapshot.queued.settings.config);
     seen_by(&mut snapshot, user.as_deref());
     Ok(Some(snapshot))
+}
+
+/// Answers of Slurm: those of a few seconds ago, where this user has some, with a note; or else new ones.
+fn asked(sources: &[Source], live: &LiveArgs, waiting: &str) -> Result<Taken, Failure> {
+    let recent = Recent::of_user();
+    let kept = recent.as_ref().filter(|_| !live.fresh);
+    if let Some((taken, age)) = kept.and_then(|recent| recent.read(sources)) {
+        if age > 0 {
+            let s = if age == 1 { "" } else { "s" };
+            note_later(format!(
+                "as of {age} second{s} ago, when Slurm was last asked; --fresh asks again"
+            ));
+        }
+        return Ok(taken);
+    }
+    let waiting = Waiting::new(waiting);
+    let taken = take(sources, live.limit())?;
+    drop(waiting);
+    if let Some(recent) = recent {
+        // Where it cannot be kept, the next question asks again.
+        let _ = recent.keep(&taken);
+    }
+    Ok(taken)
 }
 
 /// Forgets `PrivateData` where the user who asked sees everything: root.
@@ -171,15 +190,14 @@ fn shares(answers: &Answers, user: Option<String>) -> Result<Input, Failure> {
     };
     let get = |source| answers.get(&source).ok_or_else(|| missing(source));
     let (settings, shares) = (get(Source::Config)?, get(Source::Shares)?);
-    let mut left = LeftOut::default();
-    let settings = config::read(&settings.name, &settings.text, &mut left)?;
-    let mut listing = sshare::read_answer(&shares.name, shares.text.as_bytes(), &mut left)?;
+    let mut refused = LeftOut::refusing();
+    let settings = config::read(&settings.name, &settings.text, &mut refused)?;
+    let mut listing = sshare::read_answer(&shares.name, shares.text.as_bytes(), &mut refused)?;
     listing.cluster = listing.cluster.or(settings.cluster);
     let beside = Box::new(Beside {
         config: settings.config,
         release: settings.release,
         user,
-        left_out: left.notes(),
     });
     Ok(Input::Listing(listing, Some(beside)))
 }
@@ -208,8 +226,8 @@ pub(super) fn read_or_ask(
             shares_of(&stored, stored.manifest.user.clone())
         }
         None if file.is_none() && !is_piped() => {
-            let _waiting = Waiting::new("asking Slurm for settings and shares");
-            let taken = take(&ASKED, live.limit())?;
+            let waiting = "asking Slurm for settings and shares";
+            let taken = asked(&ASKED, live, waiting)?;
             let mut input = shares(&taken.answers, taken.manifest.user)?;
             if let Input::Listing(_, Some(beside)) = &mut input {
                 follow_own(&mut beside.config);
@@ -346,14 +364,26 @@ fn no_text(name: &str, head: &[u8], at: usize) -> InputError {
         .hint("is it UTF-16, as some programs write? iconv -f UTF-16 -t UTF-8 makes it UTF-8")
 }
 
-/// Inputs that end within a line.
-static CUT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Sentences for when the answer is there.
+static LATER: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// The inputs so far that may be cut off, for a note once the answer is there.
-pub(super) fn cut_off() -> Vec<String> {
-    // A panic elsewhere does not make names wrong.
-    let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
-    std::mem::take(&mut *cut)
+/// The notes of the inputs so far, to show once the answer is there.
+pub(super) fn later_notes() -> Vec<String> {
+    // A panic elsewhere does not make sentences wrong.
+    let mut later = LATER.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *later)
+}
+
+fn note_later(text: String) {
+    let mut later = LATER.lock().unwrap_or_else(PoisonError::into_inner);
+    later.push(text);
+}
+
+/// Takes note of an input that ends within a line.
+pub(super) fn note_cut(name: &str) {
+    note_later(format!(
+        "{name} ends within a line: if it is cut off, its last row may be wrong and others missing"
+    ));
 }
 
 /// A stream of lines that is noticed when it ends within one: its last row may be cut off, and still
@@ -389,8 +419,7 @@ impl<R: BufRead> BufRead for Lines<R> {
             Some(&last) => self.last = last,
             None if self.last != b'\n' => {
                 self.last = b'\n';
-                let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
-                cut.push(self.name.clone());
+                note_cut(&self.name);
             }
             None => {}
         }

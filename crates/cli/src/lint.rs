@@ -54,7 +54,9 @@ fn options(args: &LintArgs) -> Result<Options, Failure> {
     let mut options = Options::default();
     options.users = args.users;
     let given = args.release.as_deref();
-    options.release = given.map(|text| release("--release", text)).transpose()?;
+    let named = given.map(|text| release("--release", text)).transpose()?;
+    options.release = named.map(|named| named.release);
+    options.any_micro = named.is_some_and(|named| named.is_series);
     options.plugins = Some(plugins);
     options.now = Some(jiff::Zoned::now().datetime());
     if let Some(path) = &args.accounts {
@@ -75,6 +77,7 @@ fn accounts(path: &Path) -> Result<(BTreeMap<String, String>, BTreeMap<String, u
         live: &LiveArgs {
             from: None,
             time_limit: 60,
+            fresh: false,
         },
         file: Some(path),
         compat: None,
@@ -102,13 +105,33 @@ fn plugins(plugin_dir: &str) -> Option<Vec<PluginFile>> {
     any.then(|| plugin::search(&folders, plugin::FAIRTREE))
 }
 
-/// The value of `option`, a release.
-pub(super) fn release(option: &str, text: &str) -> Result<Release, Failure> {
-    let parameters = PriorityParameters::parse(&format!("compat=slurm:{text}"), None);
+/// A release as people name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NamedRelease {
+    /// Its numbers; the last is 0 for a series.
+    pub release: Release,
+    /// A series as 24.11, of any maintenance release.
+    pub is_series: bool,
+}
+
+/// The value of `option`: a release, as 24.11.5, a series, as 24.11, or a release candidate, as
+/// 26.11.0-0rc1, which has the numbers of its release.
+pub(super) fn release(option: &str, text: &str) -> Result<NamedRelease, Failure> {
+    let (numbers, suffix) = text.split_once('-').unwrap_or((text, ""));
+    let is_series = numbers.matches('.').count() == 1;
+    let whole = match is_series {
+        true => format!("{numbers}.0"),
+        false => numbers.to_owned(),
+    };
+    let parameters = PriorityParameters::parse(&format!("compat=slurm:{whole}"), None);
+    let is_suffix = suffix
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
     match parameters.map(|parameters| parameters.compat) {
-        Ok(Some(Compat::Slurm(release))) => Ok(release),
+        Ok(Some(Compat::Slurm(release))) if is_suffix => Ok(NamedRelease { release, is_series }),
         _ => Err(Failure::Usage(format!(
-            "{option}: found {text:?}, allowed is a release from 22.05.0 up, such as 24.11.5"
+            "{option}: found {text:?}, allowed is a release from 22.05.0 up, such as 24.11.5, a series, \
+             such as 24.11, or a release candidate, such as 26.11.0-0rc1"
         ))),
     }
 }
@@ -119,4 +142,24 @@ fn list_rules(out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "    source: {}", rule.source)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_series_and_candidates() {
+        let named = |text: &str| {
+            let found = release("--release", text).ok()?;
+            Some((found.release.to_string(), found.is_series))
+        };
+        assert_eq!(named("24.11.5"), Some(("24.11.5".to_owned(), false)));
+        assert_eq!(named("24.11"), Some(("24.11.0".to_owned(), true)));
+        assert_eq!(named("26.11.0-0rc1"), Some(("26.11.0".to_owned(), false)));
+        assert_eq!(named("26.11-0rc1"), Some(("26.11.0".to_owned(), true)));
+        for text in ["soon", "24", "24.11.5.1", "21.08", "24.11.5-r c", ""] {
+            assert_eq!(named(text), None, "{text}");
+        }
+    }
 }

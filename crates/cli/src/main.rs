@@ -117,10 +117,8 @@ fn main() -> ExitCode {
         Command::Completions(args) => generate::completions_of(args.shell),
         Command::Generate(args) => generate::run(args),
     };
-    for name in input::cut_off() {
-        messages.note(&format!(
-            "{name} ends within a line: if it is cut off, its last row may be wrong and others missing"
-        ));
+    for note in input::later_notes() {
+        messages.note(&note);
     }
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -19,8 +19,9 @@ pub(super) fn run(args: &MetricsArgs, messages: &Messages) -> Result<Outcome, Fa
     let now = now.map_or(0, |since| {
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
     });
+    let live = args.live.asked_again(true);
     let place = Where {
-        live: &args.live,
+        live: &live,
         file: args.file.as_deref(),
         format: None,
         compat: None,

@@ -33,7 +33,11 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
     }
     // Wrong options are reported before a long input is read.
     let asked = Asked::new(args)?;
-    if let Some(snapshot) = input::snapshot(&args.live, args.file.as_deref(), messages)? {
+    if let Some(snapshot) = input::snapshot(
+        &args.live.asked_again(args.check),
+        args.file.as_deref(),
+        messages,
+    )? {
         let outcome = of_snapshot(args, &asked, &snapshot, &mut out, messages);
         // Of a large queue giving back each name takes longer than printing it.
         std::mem::forget(snapshot);

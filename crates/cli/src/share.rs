@@ -17,7 +17,7 @@ use fairtree_analysis::share::{
     Fractions, Gap, Select, ShareReport, check, from_listed, from_site, ranking_of, rates_accounts,
     select,
 };
-use fairtree_model::cluster::entitlement;
+use fairtree_model::cluster::{Capacity, entitlement};
 use fairtree_model::input::Format;
 use fairtree_model::input::sshare::{Column, Field, default_fields, parse_fields};
 use fairtree_model::listed::Listed;
@@ -40,9 +40,17 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         .then(|| parse_fields(&format))
         .transpose();
     let fields = fields.map_err(|error| Failure::Usage(error.to_string()))?;
+    if !(args.parsable || args.parsable2 || args.json) {
+        fields.iter().flatten().try_for_each(wide_enough)?;
+    }
     let format = args.input_format.map(Format::from);
     let file = args.file.as_deref();
-    let input = input::read_or_ask(&args.live, file, format, policy.as_ref())?;
+    let input = input::read_or_ask(
+        &args.live.asked_again(args.check),
+        file,
+        format,
+        policy.as_ref(),
+    )?;
     let outcome = match input {
         Input::Queue(queue) => return Err(no_shares(&queue)),
         Input::Site(_) if args.check => {
@@ -86,7 +94,8 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             }
             if let Some(config) = &config {
                 let tree = &listed.tree().tree;
-                let entitlement = entitlement(config, None, tree, |name| listed.account(name));
+                let entitlement =
+                    entitlement(config, Capacity::Unknown, tree, |name| listed.account(name));
                 let name = |index: AssocIndex| {
                     let account = &listing.rows[index.get()].account;
                     account.clone().unwrap_or_default()
@@ -102,9 +111,9 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             if args.check {
                 return compare(&listed, &report, &mut out, messages);
             }
-            if let Some(beside) = &beside {
-                // What Slurm was asked for here is all of it, but for what cannot be read.
-                report.assumptions.clone_from(&beside.left_out);
+            if beside.is_some() {
+                // What Slurm was asked for here is all of it.
+                report.assumptions.clear();
             }
             let release = beside.as_ref().and_then(|beside| beside.release);
             let look = Look {
@@ -288,6 +297,20 @@ fn names(report: &ShareReport, rows: &[usize]) -> String {
 }
 
 /// The columns, four to a line, as `sshare --helpformat` lists them.
+/// Refuses a column of a table that no program could read back.
+fn wide_enough(field: &Field) -> Result<(), Failure> {
+    let (name, least) = (field.column.name(), field.column.least_width());
+    let width = field.width.unsigned_abs() as usize;
+    match width < least {
+        true => Err(Failure::Usage(format!(
+            "--format: found {name}%{}, allowed is {least} or more: its heading or its numbers do not fit, \
+             and nothing could read the table\nhint: -P prints it without widths",
+            field.width
+        ))),
+        false => Ok(()),
+    }
+}
+
 fn list_columns(out: &mut impl Write) -> std::io::Result<()> {
     let all = [&Column::ALL[..], &Column::OWN].concat();
     for line in all.chunks(4) {

@@ -39,7 +39,7 @@ pub(super) fn run(args: &SharesArgs, messages: &Messages) -> Result<Outcome, Fai
         Input::Listing(_, Some(beside)) => own_text(args, &beside.config)?,
         _ => None,
     };
-    let mut cluster = place.of(input)?;
+    let mut cluster = place.of_rows(input)?;
     if let Some(file) = &policy {
         cluster.follow_policy(file).map_err(cluster::refused)?;
     }

@@ -34,7 +34,7 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
     };
     // Wrong options are reported before Slurm is asked.
     let asked = changes::parse(args)?;
-    let mut cluster = place.with_jobs(messages)?;
+    let mut cluster = place.with_jobs_or_seen(messages)?;
     if let Some(before) = &before {
         cluster.follow_policy(before).map_err(refused)?;
     }

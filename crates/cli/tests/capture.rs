@@ -100,6 +100,67 @@ fn a_number_that_slurm_would_not_compute_is_found() {
     );
 }
 
+// One row of an account, one number, one setting: each changes the numbers of all users.
+#[test]
+fn a_damaged_capture_is_refused_by_every_report() {
+    let folder = folder("damaged");
+    let from = folder.display().to_string();
+    let damaged = [
+        ("sshare.txt", " science|", " sci|ence|", "sshare.txt:10:"),
+        ("sshare.txt", "|1516|", "|15x6|", "sshare.txt:6:"),
+        (
+            "config.txt",
+            "PriorityWeightAge       = 1000",
+            "PriorityWeightAge = many",
+            "config.txt:120",
+        ),
+        (
+            "config.txt",
+            "PriorityWeightFairShare",
+            "PriorityWeightFareShare",
+            "PriorityWeightFairShare is not there",
+        ),
+    ];
+    for (file, whole, broken, said) in damaged {
+        for entry in fs::read_dir(checkout().join(CLUSTER)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            fs::copy(&path, folder.join(path.file_name().expect("a name"))).expect("a copy");
+        }
+        let answer = text(file);
+        assert!(answer.contains(whole), "{whole}");
+        fs::write(folder.join(file), answer.replacen(whole, broken, 1)).expect("written");
+        for command in [
+            &["shares"][..],
+            &["share"],
+            &["explain", "301"],
+            &["explain", "ft2-alice@physics"],
+            &["prio"],
+            &["metrics"],
+            &["what-if", "--shares", "physics=3"],
+            &["compare", CLUSTER, &from],
+        ] {
+            let args = match command[0] {
+                "compare" => command.to_vec(),
+                _ => [command, &["--from", &from]].concat(),
+            };
+            let ran = fairtree(&args, None, false);
+            assert_eq!(ran.status.code(), Some(2), "{args:?}: {}", out(&ran));
+            assert_eq!(out(&ran), "", "{args:?}");
+            assert!(err(&ran).contains(said), "{args:?}: {said}: {}", err(&ran));
+        }
+    }
+    // Jobs that are not there are not 0 jobs.
+    fs::write(folder.join("config.txt"), text("config.txt")).expect("written");
+    fs::write(folder.join("jobs.txt"), "").expect("written");
+    let ran = fairtree(&["metrics", "--from", &from], None, false);
+    assert_eq!(ran.status.code(), Some(2), "{}", out(&ran));
+    assert!(
+        err(&ran).contains("has no job, where squeue and sprio list some"),
+        "{}",
+        err(&ran)
+    );
+}
+
 #[test]
 fn shares_of_a_capture_agree() {
     let ran = fairtree(&["share", "--check", "--from", CLUSTER], None, false);

@@ -264,6 +264,17 @@ fn an_upgrade_without_a_plugin_is_told_before_it() {
     // Of any other release it can be asked, too.
     let (level, text) = host.check("upgrade", &["--quick", "--next", "25.11.2"]);
     assert!(level == "error" && text.contains("25.11.2"), "{text}");
+    // Of a series, by the plugins that there are.
+    let (level, text) = host.check("upgrade", &["--quick", "--next", "24.11"]);
+    assert!(
+        level == "ok" && text.contains("for Slurm 24.11.5"),
+        "{text}"
+    );
+    let (level, text) = host.check("upgrade", &["--quick", "--next", "26.11.0-0rc1"]);
+    assert!(
+        level == "error" && text.contains("for Slurm 26.11.0"),
+        "{text}"
+    );
     // What is installed, but not named in PluginDir.
     host.conf("22.05.8");
     fs::create_dir_all(host.at("packaged")).expect("a folder");

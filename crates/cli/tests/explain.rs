@@ -302,12 +302,33 @@ fn private_data_is_said() {
         .filter(|(at, line)| *at == 0 || line.contains("frank"));
     let own: Vec<&str> = own.map(|(_, line)| line).collect();
     std::fs::write(&path, own.join("\n") + "\n").expect("written");
-    let ran = run(&["309", "--from", &usage], "");
-    let text = stdout(&ran);
-    assert!(text.contains("job 309 of ft2-frank"), "{text}");
+    let hidden = "PrivateData=jobs,usage: Slurm shows you no shares and usage of others";
+    // frank's own row; 4 CPUs for an hour; 309 waits behind others, and with 100000 points more first.
+    for (args, said) in [
+        (&["explain", "309"][..], "job 309 of ft2-frank"),
+        (&["explain", "ft2-frank"], "genomics              ft2-frank"),
+        (
+            &["cost", "-u", "ft2-frank", "--tres", "cpu=4", "--time", "60"],
+            "1.00 hours =",
+        ),
+        (
+            &["cost", "--job", "309"],
+            "shares and usage of others are hidden",
+        ),
+        (&["what-if", "--nice", "309=-100000"], "12 -> 1"),
+    ] {
+        let ran = fairtree(&[args, &["--from", &usage]].concat(), b"");
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
+        assert!(ran.out.contains(said), "{args:?}: {said}: {}", ran.out);
+        assert!(ran.err.contains(hidden), "{args:?}: {}", ran.err);
+    }
+    // Ranks of all cannot be computed.
+    let ran = fairtree(
+        &["what-if", "--shares", "genomics=9", "--from", &usage],
+        b"",
+    );
     assert!(
-        ran.err
-            .contains("PrivateData=jobs,usage: Slurm shows you no shares and usage of others"),
+        ran.code == 2 && ran.err.contains("PrivateData hides from you"),
         "{}",
         ran.err
     );
@@ -319,6 +340,14 @@ fn short_mistakes_have_a_way_out() {
         (&["302", "303"][..], "fairtree explain 302 --versus 303"),
         (&["ft2-alise", "--from", CLUSTER], "did you mean ft2-alice?"),
         (&["99999", "--from", CLUSTER], "sacct -j shows it"),
+        (
+            &["99999999999", "--from", CLUSTER],
+            "the number of a job up to 4294967295",
+        ),
+        (
+            &["301", "--versus", "9999999999_1", "--from", CLUSTER],
+            "--versus: found",
+        ),
     ] {
         let ran = run(args, "");
         assert_eq!(ran.code, 2, "{args:?}");

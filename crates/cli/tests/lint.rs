@@ -97,12 +97,11 @@ fn options_reach_the_rules() {
     let json: serde_json::Value = serde_json::from_str(&out(&ran)).expect("JSON");
     assert_eq!(json["schema"], "fairtree.lint/1");
     assert_eq!(json["findings"][0]["rule"], "fairshare-weight-below-users");
-    let ran = lint(&[
-        "--release",
-        "22.05.8",
-        "crates/lint/tests/bad/flags-cancel-max-tres.conf",
-    ]);
-    assert!(out(&ran).contains("[flag-of-later-release]"));
+    let file = "crates/lint/tests/bad/flags-cancel-max-tres.conf";
+    for release in ["22.05.8", "24.11", "24.11.6-0rc1"] {
+        let ran = lint(&["--release", release, file]);
+        assert!(out(&ran).contains("[flag-of-later-release]"), "{release}");
+    }
 }
 
 #[test]

@@ -69,6 +69,32 @@ fn options_choose_rows_columns_and_separators() {
     );
 }
 
+// NormS is the heading of NormShares alone, but 0.5 needs eight columns as 5.0e-01.
+#[test]
+fn columns_that_could_not_be_read_back_are_refused() {
+    for (format, least) in [
+        ("Account,NormShares%7", Some(8)),
+        ("Account,RawShares%3", Some(4)),
+        ("Account,RawShares%4", None),
+        ("Account%1,User%1", None),
+    ] {
+        let ran = fairtree(&["share", "-o", format, WEEK], b"");
+        match least {
+            Some(least) => {
+                let said = format!("allowed is {least} or more");
+                assert!(
+                    ran.code == 2 && ran.err.contains(&said),
+                    "{format}: {}",
+                    ran.err
+                );
+            }
+            None => assert_eq!(ran.code, 0, "{format}: {}", ran.err),
+        }
+        let ran = fairtree(&["share", "-P", "-o", format, WEEK], b"");
+        assert_eq!(ran.code, 0, "{format}: {}", ran.err);
+    }
+}
+
 #[test]
 fn json_names_its_schema_and_what_was_not_computed() {
     let ran = fairtree(&["share", "--json", WEEK], b"");

@@ -101,6 +101,74 @@ fn scores_are_those_of_the_recipes() {
     assert_eq!(of(fair_tree, "robots", "fay"), "unused");
 }
 
+/// By hand: of one machine in a day, 1440 minutes, b and c have 1/3 and 2/3; beside them a has 360. The
+/// whole is 1800. Where nobody knows the capacity, only minutes count: a has all, b and c nothing.
+#[test]
+fn the_root_has_what_all_have_together() {
+    let folder = folder("shares-root");
+    let site = folder.join("machines.toml");
+    let accounts = "[accounts.a]\nminutes = 360\n[accounts.b]\n[accounts.c]\nshares = 2\n";
+    let machines =
+        format!("now = 2026-03-01T00:00:00Z\nusage = 'window:1-0'\n{accounts}[machines.m1]\n");
+    std::fs::write(&site, machines).expect("written");
+    let site = site.display().to_string();
+    let level = &json(&[&site])["level"];
+    close(&level["account"]["entitled"], 1800.0 * 60.0);
+    close(&level["account"]["share_of_whole"], 1.0);
+    assert_eq!(level["account"]["score"]["grade"], "root");
+    for (name, minutes) in [("a", 360.0), ("b", 480.0), ("c", 960.0)] {
+        let row = row(level, name);
+        close(&row["entitled"], minutes * 60.0);
+        close(&row["share_of_whole"], minutes / 1800.0);
+    }
+    close(&level["sum"]["share_of_whole"], 1.0);
+    close(&level["sum"]["claim"], 1800.0 * 60.0);
+    // The queue gives them the same.
+    let standings = b"{\"event\":\"standing\",\"account\":\"b\"}\n";
+    let ran = fairtree(&["queue", &site], standings);
+    let standing: Value =
+        serde_json::from_str(ran.out.lines().last().expect("a line")).expect("JSON");
+    close(&standing["entitled"], 480.0 * 60.0e6);
+    // A site of Slurm under a policy file: 100 minutes of a alone.
+    let args = [
+        "--policy",
+        "examples/minutes.toml",
+        "examples/instances.toml",
+    ];
+    let level = &json(&args)["level"];
+    close(&level["account"]["share_of_whole"], 1.0);
+    close(&level["sum"]["share_of_whole"], 1.0);
+    assert_eq!(level["account"]["entitled"], level["sum"]["claim"]);
+    let ran = shares(&args);
+    assert!(
+        ran.out.starts_with("Below root: 100.00% of the whole, "),
+        "{}",
+        ran.out
+    );
+}
+
+// Of three shares below root one is not listed, as NormShares says: a has 1 of the 2 that are.
+#[test]
+fn a_listing_without_some_rows_is_shown_with_a_note() {
+    let listing = "Account|User|RawShares|NormShares|RawUsage|EffectvUsage\nroot|||0.000000|30|\n\
+                   \x20a||1|0.333333|10|0.333333\n b||1|0.333333|10|0.333333\n";
+    let ran = fairtree(&["shares", "--json"], listing.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.err.contains("shown is what the listed rows make"),
+        "{}",
+        ran.err
+    );
+    let level: Value = serde_json::from_str(&ran.out).expect("JSON");
+    close(&row(&level["level"], "a")["share_of_level"], 0.5);
+    // What is above the rows is not listed at all.
+    let ran = fairtree(
+        &["shares"],
+        b"Account|User|RawShares|RawUsage\n  a|u|1|10\n",
+    );
+    assert_eq!(ran.code, 2, "{}", ran.out);
+}
+
 #[test]
 fn a_site_of_machines_is_read_by_all_reports_of_shares() {
     // Two machines, 28 days: 80640 minutes; group 2 of hub B has 3/4 of 2/5.
@@ -117,20 +185,24 @@ fn a_site_of_machines_is_read_by_all_reports_of_shares() {
         "{}",
         ran.out
     );
-    let explained = [
+    // Accounts without users have no factor to compare, but shares and use.
+    let explained = fairtree(&["explain", "project_y", "examples/cloud.toml"], b"");
+    let first = "project_y is an account without users. Its share and use beside its siblings:\n";
+    assert!(explained.out.starts_with(first), "{}", explained.err);
+    let level = shares(&["--below", "hub_a", "examples/cloud.toml"]).out;
+    let explained = fairtree(&["explain", "a_group1", "examples/cloud.toml"], b"");
+    assert!(explained.out.ends_with(&level), "{}", explained.out);
+    let args = [
         "explain",
-        "project_y",
+        "a_group1",
         "--versus",
-        "project_n",
+        "hub_b",
         "examples/cloud.toml",
     ];
-    // Accounts without users have no factor to compare.
-    let explained = fairtree(&explained, b"");
+    let explained = fairtree(&args, b"");
+    let said = "a_group1 is an account; allowed are users";
     assert!(
-        explained.code == 2
-            && explained
-                .err
-                .contains("project_y is an account; allowed are users"),
+        explained.code == 2 && explained.err.contains(said),
         "{}",
         explained.err
     );

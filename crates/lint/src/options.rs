@@ -17,6 +17,8 @@ pub struct Options {
     pub users: Option<u32>,
     /// The site's release; `None`: not known, and findings name the releases they hold for.
     pub release: Option<Release>,
+    /// Any maintenance release of the series of `release` is meant.
+    pub any_micro: bool,
     /// The account above each account, in lower case; `None`: not known.
     pub accounts: Option<BTreeMap<String, String>>,
     /// The raw shares of accounts, in lower case, without those with `FairShare=parent`; empty: not known.

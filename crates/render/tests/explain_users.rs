@@ -408,10 +408,9 @@ fn questions_without_an_answer() {
         ask(alice, alice).to_string(),
         "alice cannot be compared with itself; name two different users"
     );
-    assert_eq!(
-        ask(alice, physics).to_string(),
-        "physics is an account; allowed are users: name one as USER@ACCOUNT"
-    );
+    let error = ask(alice, physics).to_string();
+    let said = "physics is an account; allowed are users: name one as USER@ACCOUNT\nhint: ";
+    assert!(error.starts_with(said), "{error}");
     let far = fairtree::tree::AssocIndex::new(99);
     assert!(matches!(
         ask(alice, far),

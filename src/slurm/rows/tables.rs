@@ -74,7 +74,7 @@ impl Tables {
         let ids = host::account_ids(config.accounts.iter().map(|row| row.account.as_str()));
         let index = |id: Option<AssocId>| id.and_then(|id| self.tree.index_of(id));
         let rows = config.accounts.iter().zip(ids.into_iter().map(index));
-        self.entitlement = Entitlement::of_policy(config, &self.tree, rows);
+        self.entitlement = Entitlement::of_policy(config, &self.tree, rows, 0);
         let found = self.entitlement.excesses(&self.tree).into_iter();
         let id = |parent: AssocIndex| self.tree.rows()[parent.get()].id;
         let found: Vec<(AssocId, u64)> = found.map(|row| (id(row.parent), row.given)).collect();

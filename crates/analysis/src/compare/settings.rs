@@ -16,7 +16,7 @@ pub fn settings(before: &str, after: &str, policies: [Option<&str>; 2]) -> Vec<C
     let mut changes: Vec<Change> = Vec::new();
     for name in names {
         let (from, to) = (old.get(name).copied(), new.get(name).copied());
-        if from != to {
+        if !is_same(name, from, to) {
             let word = |side: Option<&str>| side.unwrap_or("none").to_owned();
             let mut change = Change::new(
                 Kind::Setting,
@@ -45,6 +45,16 @@ pub fn settings(before: &str, after: &str, policies: [Option<&str>; 2]) -> Vec<C
     changes
 }
 
+/// Returns true for one value in two spellings: words of settings have no case, and scontrol wrote some
+/// otherwise before (`No`, `no`). Paths in parameters have.
+fn is_same(name: &str, from: Option<&str>, to: Option<&str>) -> bool {
+    let any_case = !name.contains("Parameters");
+    match (from, to) {
+        (Some(from), Some(to)) if any_case => from.eq_ignore_ascii_case(to),
+        _ => from == to,
+    }
+}
+
 fn about_priorities(text: &str) -> BTreeMap<&str, &str> {
     let is_one = |key: &str| key.starts_with("Priority") || key.starts_with("FairShare");
     pairs(text).filter(|(key, _)| is_one(key)).collect()
@@ -70,5 +80,8 @@ mod tests {
             ]
         );
         assert!(settings(before, before, [None, None]).is_empty());
+        // As 22.05 and 24.11 write it.
+        let [old, new] = ["PriorityFavorSmall = No\n", "PriorityFavorSmall = no\n"];
+        assert!(settings(old, new, [None, None]).is_empty());
     }
 }

@@ -81,11 +81,11 @@ pub struct Cost {
     pub left_at_end: f64,
     /// When it starts and ends, seconds since 1970; `None` where the input has no times.
     pub times: Option<[i64; 2]>,
-    /// The user, then the accounts above up to below the root.
+    /// The user, then the accounts above up to below the root; none where shares of others are hidden.
     pub effects: Vec<Effect>,
     /// Points that the user's jobs gain, or lose if negative: `PriorityWeightFairshare` times the
-    /// difference of the factors.
-    pub fairshare_points: f64,
+    /// difference of the factors; `None`: shares of others are hidden.
+    pub fairshare_points: Option<f64>,
     /// `order=`, under which points do not count; `None`: `weighted`.
     pub order: Option<OrderWord>,
     /// How `left_at_end` decays.
@@ -138,9 +138,14 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
         charged: bill.billing * bill.usage_factor * f64::from(request.secs),
         left_at_end,
         times: cluster.now.zip(with.now).map(|(start, end)| [start, end]),
-        effects: effects(cluster, &without, &with, request.assoc),
+        effects: match cluster.is_whole() {
+            true => effects(cluster, &without, &with, request.assoc),
+            false => Vec::new(),
+        },
         // 0 minus nothing would be -0.
-        fairshare_points: (factor(&with) - factor(&without)) * weight + 0.0,
+        fairshare_points: cluster
+            .is_whole()
+            .then(|| (factor(&with) - factor(&without)) * weight + 0.0),
         order: OrderWord::of(cluster.config.order()),
         decay: UsageDecay::of(
             &cluster.config,

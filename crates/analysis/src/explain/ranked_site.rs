@@ -138,7 +138,10 @@ impl From<QueueError> for ExplainError {
 #[non_exhaustive]
 pub enum ExplainError {
     /// Only users have a place in the order.
-    #[error("{name} is an account; allowed are users: name one as USER@ACCOUNT")]
+    #[error(
+        "{name} is an account; allowed are users: name one as USER@ACCOUNT\nhint: `fairtree explain {name}` \
+         shows an account beside its siblings"
+    )]
     NotAUser {
         /// The requested name.
         name: String,

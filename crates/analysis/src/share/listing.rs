@@ -11,7 +11,7 @@ use fairtree::engine::Standings;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Ranking, Whole, compute_again};
 use fairtree::tree::AssocIndex;
-use fairtree_model::cluster::entitlement;
+use fairtree_model::cluster::{Capacity, entitlement};
 use fairtree_model::input::sshare::{Column, Link, Listing, Printed, RowKind, SshareRow, links};
 use fairtree_model::listed::Listed;
 
@@ -35,7 +35,7 @@ pub fn from_listed(
     let (listing, ranking) = (listed.listing(), listed.ranking());
     let (tree, raw) = (&listed.tree().tree, &listed.tree().raw[..]);
     let find = |name: &str| listed.account(name);
-    let entitlement = config.map(|config| entitlement(config, None, tree, find));
+    let entitlement = config.map(|config| entitlement(config, Capacity::Unknown, tree, find));
     let entitlement = entitlement.unwrap_or_default();
     let by = (ranking, &entitlement);
     let computed = compute_again(by, compat, tree, raw, Vec::new());

@@ -253,6 +253,7 @@ impl<'a> Reader<'a> {
             used: standing.used,
             used_ratio: standing.ratio.filter(|_| has_part),
             score: match has_part {
+                _ if is_root => Score::ROOT,
                 true => Score::of(cluster.config.ranking(), found, &standing),
                 false => Score::PARENT,
             },

@@ -47,6 +47,8 @@ pub enum Grade {
     EntitledToNothing,
     /// `FairShare=parent`: it does not compete by a part of its own.
     Parent,
+    /// The root: it has the whole, and nobody beside it.
+    Root,
 }
 
 /// A score.
@@ -66,6 +68,12 @@ impl Score {
         grade: Grade::Parent,
         ratio: None,
         excess: None,
+    };
+
+    /// The score of the root.
+    pub const ROOT: Score = Score {
+        grade: Grade::Root,
+        ..Score::PARENT
     };
 
     /// The score of an association with shares or minutes of its own.

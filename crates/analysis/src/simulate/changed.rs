@@ -107,6 +107,8 @@ pub fn cluster_of(setup: &Setup, source: &str) -> Result<Cluster, Unpriced> {
         tree,
         uses: None,
         tables: site.tables().clone(),
+        machines: None,
+        printed_factors: None,
         fairshare: Vec::new(),
         partitions: partitions.collect(),
         qos: qos.collect(),

@@ -42,6 +42,22 @@ pub enum ChangeError {
     },
 }
 
+/// Returns true if ranks of associations are others after a change.
+fn moves_ranks(cluster: &Cluster, change: &SiteChange) -> bool {
+    match change {
+        SiteChange::Job(..)
+        | SiteChange::PartitionFactor(..)
+        | SiteChange::QosPriority(..)
+        | SiteChange::AssocPriority(..) => false,
+        SiteChange::Settings(config, _) => {
+            config.ranking() != cluster.config.ranking()
+                || config.usage() != cluster.config.usage()
+                || config.order() != cluster.config.order()
+        }
+        _ => true,
+    }
+}
+
 /// Applies one change; the ranks are as before until [`Cluster::rank`].
 ///
 /// # Errors
@@ -56,6 +72,12 @@ pub(crate) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
         change: change.to_string(),
         why: why.to_owned(),
     };
+    if !cluster.is_whole() && moves_ranks(cluster, change) {
+        return Err(refused(
+            "its effect depends on shares and usage of others, which PrivateData hides from you; allowed are \
+             changes of jobs, partitions, QOS and weights, or a capture by an administrator (--from DIR)",
+        ));
+    }
     match change {
         SiteChange::Settings(config, _) => {
             let set = cluster.set_config((**config).clone());

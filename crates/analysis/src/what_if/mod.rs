@@ -59,5 +59,11 @@ pub fn compare_with(
     }
     apply::normalise(&mut after);
     after.rank();
-    Ok((moves::moves(before, &after, changes)?, after))
+    let mut moves = moves::moves(before, &after, changes)?;
+    if !before.is_whole() {
+        // Their ranks are those of a part of the site.
+        moves.accounts.clear();
+        moves.users.clear();
+    }
+    Ok((moves, after))
 }

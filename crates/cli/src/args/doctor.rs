@@ -12,8 +12,8 @@ use clap::Args;
     after_help = DOCTOR_EXIT_CODES
 )]
 pub struct DoctorArgs {
-    /// The release that the next upgrade of Slurm brings, as 24.11.5; otherwise what apt or dnf know on
-    /// this host
+    /// The release that the next upgrade of Slurm brings, as 24.11.5 or the series 24.11; otherwise what apt
+    /// or dnf know on this host
     #[arg(long, value_name = "RELEASE")]
     pub next: Option<String>,
     /// Do not ask for jobs and shares, and so do not compare numbers

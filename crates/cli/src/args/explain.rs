@@ -11,7 +11,8 @@ use super::{FormatName, LiveArgs};
 #[command(after_long_help = EXPLAIN_EXAMPLES, after_help = EXPLAIN_EXIT_CODES)]
 pub struct ExplainArgs {
     /// A job by its number (4711, or 4711_3 for a task of an array), or a user: USER,
-    /// USER@ACCOUNT, or USER@ACCOUNT:PARTITION where associations have partitions
+    /// USER@ACCOUNT, or USER@ACCOUNT:PARTITION where associations have partitions; or an account,
+    /// which is shown beside its siblings
     pub who: String,
     /// The output of sshare with all users, for jobs that of sprio, a site in TOML, or a file of
     /// `sacctmgr dump`; `-` reads standard input. Without FILE:

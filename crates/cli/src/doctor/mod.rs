@@ -10,7 +10,7 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use super::args::DoctorArgs;
-use super::lint;
+use super::lint::{self, NamedRelease};
 use super::message::Messages;
 use super::progress::Waiting;
 use super::{Failure, Outcome, told};
@@ -19,7 +19,7 @@ use fairtree_analysis::doctor::{Facts, Known, Live, Next, examine};
 use fairtree_model::input::LeftOut;
 use fairtree_model::input::capture::{Ask, CommandError, Taken, take};
 use fairtree_model::input::slurm::config;
-use fairtree_model::input::slurm::plugin::{FAIRTREE, search};
+use fairtree_model::input::slurm::plugin::{FAIRTREE, PluginFile, search};
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_render::doctor::{to_json, write};
 use said::Said;
@@ -29,10 +29,8 @@ const NOT_ASKED: &str = "not asked with --offline";
 
 /// Asks, examines, prints.
 pub(super) fn run(args: &DoctorArgs, messages: &Messages) -> Result<Outcome, Failure> {
-    let next = args
-        .next
-        .as_deref()
-        .map(|text| lint::release("--next", text));
+    let named = |text| Ok::<_, Failure>((lint::release("--next", text)?, text));
+    let next = args.next.as_deref().map(named);
     let facts = gather(args, next.transpose()?);
     let diagnosis = examine(&facts);
     let mut out = BufWriter::new(stdout().lock());
@@ -48,7 +46,7 @@ pub(super) fn run(args: &DoctorArgs, messages: &Messages) -> Result<Outcome, Fai
 }
 
 /// Everything that the checks rest on.
-fn gather(args: &DoctorArgs, next: Option<Release>) -> Facts {
+fn gather(args: &DoctorArgs, next: Option<(NamedRelease, &str)>) -> Facts {
     let waiting = Waiting::new("asking Slurm");
     let before = host::now();
     let taken = match args.offline {
@@ -78,21 +76,23 @@ fn gather(args: &DoctorArgs, next: Option<Release>) -> Facts {
         Err(_) if args.offline => Err(NOT_ASKED.to_owned()),
         Err(why) => Err(format!("no numbers to compare: {why}")),
     };
+    let plugins = search(&present, FAIRTREE);
+    let packaged = search(&packaged.collect::<Vec<_>>(), FAIRTREE);
     let facts = Facts {
         now: host::now(),
         offline: args.offline,
         synchronised: host::synchronised(),
         next: match next {
-            Some(release) => Ok(Next::Version {
-                release,
-                version: release.to_string(),
+            Some((named, text)) => Ok(Next::Version {
+                release: of_series(named, plugins.iter().chain(&packaged)),
+                version: text.to_owned(),
             }),
             None => daemon::next(daemon.as_ref()),
         },
         settings,
         absent_folders: absent,
-        plugins: search(&present, FAIRTREE),
-        packaged: search(&packaged.collect::<Vec<_>>(), FAIRTREE),
+        plugins,
+        packaged,
         live: taken
             .as_ref()
             .map_err(Clone::clone)
@@ -107,6 +107,13 @@ fn gather(args: &DoctorArgs, next: Option<Release>) -> Facts {
     };
     drop(waiting);
     facts
+}
+
+/// A release; of a series the newest for which there is a plugin.
+fn of_series<'a>(named: NamedRelease, plugins: impl Iterator<Item = &'a PluginFile>) -> Release {
+    let of = plugins.filter(|plugin| named.is_series && plugin.is_of_series(named.release));
+    let built_for = of.filter_map(|plugin| plugin.built_for.as_ref().ok().copied());
+    built_for.max().unwrap_or(named.release)
 }
 
 /// The answer of `scontrol show config`.

@@ -145,6 +145,10 @@ fn plugin_not_found(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
         return Vec::new();
     };
     let (there, wanted) = match conf.options.release {
+        Some(release) if conf.options.any_micro => (
+            plugins.iter().any(|plugin| plugin.is_of_series(release)),
+            format!(" for Slurm {}.{:02}", release.major, release.minor),
+        ),
         Some(release) => (
             loaded_by(&plugins, release).is_some(),
             format!(" for Slurm {release}"),

@@ -99,6 +99,18 @@ impl fmt::Display for JobName {
     }
 }
 
+/// The first names, and how many more.
+fn listed(names: &[&str]) -> String {
+    /// At most this many are listed.
+    const LISTED: usize = 5;
+    let some = names.iter().take(LISTED).copied();
+    let some = some.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(LISTED) {
+        0 => some,
+        more => format!("{some} and {more} more"),
+    }
+}
+
 impl Cluster {
     /// The association that `USER`, `USER@ACCOUNT`, `USER@ACCOUNT:PARTITION` or `ACCOUNT` names. An
     /// account may have the name of a user; it is taken only where no user has it.
@@ -138,6 +150,13 @@ impl Cluster {
     /// [`FindError::Unknown`].
     pub fn find_account(&self, name: &str) -> Result<AssocIndex, FindError> {
         let mut found = self.called(name);
+        let users = found.iter().filter(|index| self.is_user(**index));
+        let accounts: Vec<&str> = users.map(|index| &*self.name(*index).account).collect();
+        if !accounts.is_empty() && accounts.len() == found.len() {
+            let accounts = listed(&accounts);
+            let allowed = format!("an account; {name} is a user, of {accounts}");
+            return Err(self.unknown("account", name, &allowed));
+        }
         found.retain(|index| !self.is_user(*index));
         self.single(found, "account", name, "the name of an account")
     }
@@ -185,7 +204,10 @@ impl Cluster {
         const LISTED: usize = 5;
         match found[..] {
             [one] => Ok(one),
-            [] => Err(self.unknown(what, name, &self.meant(name, allowed))),
+            [] => {
+                let users = what != "account";
+                Err(self.unknown(what, name, &self.meant(name, allowed, users)))
+            }
             _ => {
                 let some = found.iter().take(LISTED);
                 let some: Vec<String> = some.map(|index| self.assoc(*index)).collect();
@@ -199,8 +221,9 @@ impl Cluster {
         }
     }
 
-    /// What is allowed, with the names that differ from `name` by a letter or two.
-    fn meant(&self, name: &str, allowed: &str) -> String {
+    /// What is allowed, with the names that differ from `name` by a letter or two, of accounts alone
+    /// unless `users`.
+    fn meant(&self, name: &str, allowed: &str, users: bool) -> String {
         /// At most this many names are listed.
         const LISTED: usize = 3;
         let folded = name.to_lowercase();
@@ -210,7 +233,10 @@ impl Cluster {
         };
         let mut found: Vec<&str> = Vec::new();
         for known in &self.names {
-            let own = known.user.as_deref().unwrap_or(&known.account);
+            let own = match (&known.user, users) {
+                (Some(user), true) => user.as_str(),
+                _ => known.account.as_str(),
+            };
             if near(own) && !found.contains(&own) {
                 found.push(own);
             }

@@ -10,6 +10,7 @@ mod jobs;
 mod load;
 mod names;
 mod policy;
+mod seen;
 mod source;
 mod tables;
 mod time;
@@ -35,7 +36,7 @@ pub use find::{FindError, JobName};
 pub use jobs::runs;
 pub use load::Load;
 pub use names::{AssocName, Names, Numbered};
-pub use policy::{capacity, entitlement, usage_models};
+pub use policy::{Capacity, capacity, entitlement, usage_models};
 pub use tables::{RowAt, Shown, Tables, pass_time};
 pub use tres::{billing_weights, kinds};
 
@@ -125,6 +126,11 @@ pub struct Cluster {
     pub tables: JobTables,
     /// Result of [`engine::rank`] for the fields above.
     pub fairshare: Vec<AssocFairshare>,
+    /// Units of the machines of a queue's site together; `None`: a site of Slurm.
+    pub machines: Option<u32>,
+    /// Fair-share factors that Slurm printed, by position, in place of ranks that cannot be computed; see
+    /// [`Cluster::seen`].
+    pub printed_factors: Option<Arc<Vec<Option<f64>>>>,
     /// One per partition of `tables`.
     pub partitions: Vec<PartitionAbout>,
     /// One per QOS of `tables`.
@@ -150,6 +156,10 @@ impl Cluster {
     /// If tree, ledger and tables do not belong together.
     pub fn rank(&mut self) {
         self.fairshare = self.ranked();
+        let printed = self.printed_factors.as_deref().into_iter().flatten();
+        for (found, factor) in self.fairshare.iter_mut().zip(printed) {
+            found.fs_factor = factor.or(found.fs_factor);
+        }
         engine::publish(&self.fairshare, &mut self.tables);
     }
 

@@ -10,41 +10,65 @@ use fairtree::tree::{AssocIndex, Tree};
 use super::Cluster;
 use crate::input::slurm::node::Nodes;
 
-/// What associations are entitled to: by the minutes of a policy; without any, by their fractions of
-/// what the machines give in the window. Where that is not known, by shares alone.
+/// Billing TRES of the machines of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// Not known.
+    Unknown,
+    /// Nodes of Slurm. slurmctld ranks by shares of no time: where accounts have minutes, shares of the
+    /// root entitle to nothing.
+    Nodes(u32),
+    /// Machines of a queue, which divides their time also among accounts beside those with minutes.
+    Machines(u32),
+}
+
+/// What associations are entitled to: by the minutes of a policy, and by their fractions of what the
+/// machines give in the window. Where neither is known, by shares alone.
 ///
-/// `capacity`: billing TRES of the machines. `find`: the association of an account, in any case of
-/// letters.
+/// `find`: the association of an account, in any case of letters.
 pub fn entitlement(
     config: &Config,
-    capacity: Option<u32>,
+    capacity: Capacity,
     tree: &Tree,
     find: impl Fn(&str) -> Option<AssocIndex>,
 ) -> Entitlement {
+    let whole = |capacity: u32| match config.usage() {
+        UsageModel::Window { length_secs } => u64::from(capacity) * u64::from(length_secs),
+        _ => 0,
+    };
     if config.gives_minutes() {
         let rows = config.accounts.iter().map(|row| (row, find(&row.account)));
-        return Entitlement::of_policy(config, tree, rows);
+        let whole = match capacity {
+            Capacity::Machines(units) => whole(units),
+            Capacity::Nodes(_) | Capacity::Unknown => 0,
+        };
+        return Entitlement::of_policy(config, tree, rows, whole);
     }
-    // The machines of other clusters are not known.
-    let capacity = capacity.filter(|_| config.scope() == Scope::Cluster);
     let plans = config.accounts.iter().any(|row| row.plan.is_some());
-    match (config.usage(), capacity) {
-        (UsageModel::Window { length_secs }, Some(capacity)) if !plans => {
-            Entitlement::new(u64::from(capacity) * u64::from(length_secs))
-        }
-        _ => Entitlement::SHARES,
+    let whole = match capacity {
+        Capacity::Machines(units) => whole(units),
+        // The machines of other clusters are not known.
+        Capacity::Nodes(units) if config.scope() == Scope::Cluster && !plans => whole(units),
+        Capacity::Nodes(_) | Capacity::Unknown => 0,
+    };
+    match whole {
+        0 => Entitlement::SHARES,
+        whole => Entitlement::new(whole),
     }
 }
 
 /// Billing TRES of machines: their CPUs, which are what is billed where no partition has weights of
-/// its own, or where only their number is known that. `None`: not known.
-pub fn capacity(nodes: Nodes, any_weights: bool) -> Option<u32> {
+/// its own, or where only their number is known that.
+pub fn capacity(nodes: Nodes, any_weights: bool) -> Capacity {
     let of = if nodes.cpus > 0 {
         nodes.cpus
     } else {
         nodes.nodes
     };
-    (of > 0 && !any_weights).then_some(of)
+    match of > 0 && !any_weights {
+        true => Capacity::Nodes(of),
+        false => Capacity::Unknown,
+    }
 }
 
 /// The usage model of each association: the plan of the nearest account that has one, or else
@@ -86,7 +110,8 @@ impl Cluster {
         };
         let mut partitions = self.partitions.iter();
         let any_weights = partitions.any(|partition| partition.billing_weights.is_some());
-        let capacity = capacity(nodes, any_weights);
+        let of_nodes = || capacity(nodes, any_weights);
+        let capacity = self.machines.map_or_else(of_nodes, Capacity::Machines);
         entitlement(&self.config, capacity, &self.tree, |name| {
             self.account(name)
         })

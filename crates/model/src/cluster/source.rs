@@ -33,7 +33,11 @@ impl Cluster {
     }
 
     /// The cluster of a queue and the associations that its jobs are of.
-    fn queued(queued: &Queued, config: Config, site: WholeSite) -> Result<Cluster, InputError> {
+    pub(super) fn queued(
+        queued: &Queued,
+        config: Config,
+        site: WholeSite,
+    ) -> Result<Cluster, InputError> {
         let mut tables = Tables::new(queued, &site.names, &config)?;
         let partitions = partitions(queued)?;
         let mut left = LeftOut::default();
@@ -51,6 +55,8 @@ impl Cluster {
             ledger: site.ledger,
             uses: None,
             tables,
+            machines: None,
+            printed_factors: None,
             fairshare: Vec::new(),
             partitions,
             qos: queued
@@ -114,6 +120,8 @@ impl Cluster {
             tree: site.tree,
             ledger: site.ledger,
             uses,
+            machines: site.capacity,
+            printed_factors: None,
             fairshare: Vec::new(),
             partitions: Vec::new(),
             qos: Vec::new(),
@@ -137,7 +145,37 @@ impl Cluster {
         compat: Compat,
         settings: Option<Config>,
     ) -> Result<Cluster, String> {
-        let site = listed.whole_site()?;
+        Cluster::of_listed(listed, compat, settings, listed.whole_site()?)
+    }
+
+    /// As [`Cluster::from_listed`], also of a listing without some of the rows, with a sentence that says
+    /// so among the assumptions.
+    ///
+    /// # Errors
+    /// Those of [`Listed::site_of_rows`].
+    pub fn from_rows(
+        listed: &Listed<'_>,
+        compat: Compat,
+        settings: Option<Config>,
+    ) -> Result<Cluster, String> {
+        let why = match listed.whole_site() {
+            Ok(site) => return Cluster::of_listed(listed, compat, settings, site),
+            Err(why) => why,
+        };
+        let site = listed.site_of_rows()?;
+        let mut cluster = Cluster::of_listed(listed, compat, settings, site)?;
+        cluster.assumptions.push(format!(
+            "{why}; shown is what the listed rows make by themselves"
+        ));
+        Ok(cluster)
+    }
+
+    fn of_listed(
+        listed: &Listed<'_>,
+        compat: Compat,
+        settings: Option<Config>,
+        site: WholeSite,
+    ) -> Result<Cluster, String> {
         // The answer of a site's own sshare is one of all associations.
         let assumptions = match &settings {
             Some(_) => Vec::new(),
@@ -161,6 +199,8 @@ impl Cluster {
             tree: site.tree,
             ledger: site.ledger,
             uses: None,
+            machines: None,
+            printed_factors: None,
             fairshare: Vec::new(),
             partitions: Vec::new(),
             qos: Vec::new(),
@@ -175,7 +215,7 @@ impl Cluster {
     }
 }
 
-fn of_compat(config: &Config, compat: Option<Compat>) -> Config {
+pub(super) fn of_compat(config: &Config, compat: Option<Compat>) -> Config {
     Config {
         compat: compat.unwrap_or(config.compat),
         ..config.clone()

@@ -260,15 +260,27 @@ impl<'a> Listed<'a> {
             Column::LevelFs,
             Column::FairShare,
         ];
-        let all = 0..self.listing.rows.len();
         let told = self.listing.rows_left_out > 0;
-        for row in all.clone().filter(|_| !told) {
+        for row in (0..self.listing.rows.len()).filter(|_| !told) {
             for column in NEEDED {
                 if let Some(why) = self.why_unknown(column, row) {
                     let name = self.name(row);
                     return Err(format!("{} of {name} is not known: {why}", column.name()));
                 }
             }
+        }
+        self.site_of_rows()
+    }
+
+    /// The site that the rows make, as if nobody else were there: where some are not listed, parts of a
+    /// level and ranks may be others than those of the cluster.
+    ///
+    /// # Errors
+    /// A sentence on what is missing: the account above a row, its shares or its usage.
+    pub fn site_of_rows(&self) -> Result<WholeSite, String> {
+        let all = 0..self.listing.rows.len();
+        if self.tree.stand_in.is_some() {
+            return Err("the account above some rows is not listed".to_owned());
         }
         let rows: Vec<Assoc> = all
             .clone()

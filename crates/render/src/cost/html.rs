@@ -55,7 +55,9 @@ pub fn to_html(cost: &Cost) -> Markup {
         }
         @match cost.order {
             Some(order) => p { "Under order=" (order.word()) " no points count: jobs start by what is used of what is entitled to." },
-            None => p { "When it ends, each job of " (cost.user) " has " (points("fairshare_points", cost.fairshare_points)) " points for fair share against without it." },
+            None => @if let Some(gained) = cost.fairshare_points {
+                p { "When it ends, each job of " (cost.user) " has " (points("fairshare_points", gained)) " points for fair share against without it." }
+            },
         }
         @if !cost.assumptions.is_empty() {
             ul class="hint" { @for assumption in &cost.assumptions { li { (assumption) } } }

@@ -18,7 +18,14 @@ use fairtree_model::span::Span;
 pub fn write(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Result<()> {
     write_bill(out, cost, width)?;
     writeln!(out)?;
-    write_effects(out, cost, width)?;
+    if !cost.effects.is_empty() {
+        write_effects(out, cost, width)?;
+    } else {
+        writeln!(
+            out,
+            "The effect on places is not known: shares and usage of others are hidden from you."
+        )?;
+    }
     writeln!(out)?;
     write_decay(out, cost, width)
 }
@@ -115,7 +122,9 @@ fn write_effects(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io:
             order.word()
         );
     }
-    let points = cost.fairshare_points;
+    let Some(points) = cost.fairshare_points else {
+        return Ok(());
+    };
     let who = &cost.user;
     match points == 0.0 {
         true => writeln!(out, "The jobs of {who} keep their fair-share points."),

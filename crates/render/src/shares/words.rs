@@ -8,6 +8,7 @@ pub fn score(row: &LevelRow, basis: Basis) -> String {
     let score = row.score;
     let share = match score.grade {
         Grade::Parent if row.user.is_some() => return "shares those of its account".to_owned(),
+        Grade::Root => return "the whole".to_owned(),
         Grade::Parent => return "its children compete on this level".to_owned(),
         Grade::EntitledToNothing => return "entitled to nothing: after all others".to_owned(),
         Grade::Unused => return "unused".to_owned(),

@@ -143,11 +143,12 @@ impl View for Before<'_> {
         let mut sheet = Sheet::new(&["name", "value"]);
         if let Some(Ok(cost)) = &self.cost {
             for (name, value) in [
-                ("billing", cost.bill.billing),
-                ("charged", cost.charged),
-                ("left_at_end", cost.left_at_end),
+                ("billing", Some(cost.bill.billing)),
+                ("charged", Some(cost.charged)),
+                ("left_at_end", Some(cost.left_at_end)),
                 ("fairshare_points", cost.fairshare_points),
             ] {
+                let Some(value) = value else { continue };
                 sheet.rows.push(vec![name.into(), value.into()]);
             }
         }

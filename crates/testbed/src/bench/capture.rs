@@ -253,11 +253,12 @@ const JOB: &str = "Reason=Priority Dependency=(null) Requeue=1 Restarts=0 BatchF
 
 const CONFIG: &str = "Configuration data as of 2026-11-21T10:40:00\n\
     AccountingStorageTRES   = cpu,mem,energy,node,billing,fs/disk,vmem,pages\n\
-    ClusterName             = large\nPriorityParameters      = (null)\n\
-    PriorityDecayHalfLife   = 7-00:00:00\nPriorityCalcPeriod      = 00:05:00\n\
+    ClusterName             = large\nFairShareDampeningFactor = 1\n\
+    PriorityParameters      = (null)\nPriorityDecayHalfLife   = 7-00:00:00\nPriorityCalcPeriod      = 00:05:00\n\
     PriorityFavorSmall      = No\nPriorityFlags           = \n\
     PriorityMaxAge          = 01:00:00\nPriorityUsageResetPeriod = NONE\n\
     PriorityType            = priority/multifactor\nPriorityWeightAge       = 1000\n\
+    PriorityWeightAssoc     = 0\n\
     PriorityWeightFairShare = 100000\nPriorityWeightJobSize   = 0\n\
     PriorityWeightPartition = 0\nPriorityWeightQOS       = 0\n\
     PriorityWeightTRES      = (null)\nSLURM_VERSION           = 24.11.5\n";

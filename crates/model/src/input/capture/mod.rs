@@ -10,6 +10,7 @@ mod gather;
 mod manifest;
 mod pipe;
 mod policy;
+mod recent;
 mod recording;
 mod store;
 mod taken;
@@ -18,6 +19,7 @@ pub use command::{Answered, Ask, CommandError, DEFAULT_LIMIT, Token};
 pub use manifest::{Entry, Manifest, SCHEMA};
 pub use pipe::MAX_ANSWER_BYTES;
 pub use policy::follow;
+pub use recent::{KEPT_FOR, Recent};
 pub use recording::{RecordError, Recording};
 pub use store::{
     Stored, latest_history, list, load_pseudonyms, open, open_only, save_pseudonyms, with_history,

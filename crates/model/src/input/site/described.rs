@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::uses::Uses;
-use crate::cluster::{capacity, entitlement, usage_models};
+use crate::cluster::{Capacity, capacity, entitlement, usage_models};
 use crate::input::slurm::snapshot::Queued;
 use fairtree::config::{Config, ConfigError, PolicyFile};
 use fairtree::extended::Extended;
@@ -71,12 +71,12 @@ impl Site {
     /// What associations are entitled to.
     pub fn entitlement(&self) -> Entitlement {
         let queued = self.queued.as_ref();
-        let capacity = queued.and_then(|queued| {
+        let of_nodes = queued.map_or(Capacity::Unknown, |queued| {
             let mut partitions = queued.partitions.iter();
             let any_weights = partitions.any(|row| row.tres_billing_weights.is_some());
             capacity(queued.nodes, any_weights)
         });
-        let capacity = self.capacity.or(capacity);
+        let capacity = self.capacity.map_or(of_nodes, Capacity::Machines);
         entitlement(&self.config, capacity, &self.tree, |name| {
             self.account(name)
         })

@@ -36,8 +36,35 @@ pub fn compat_of(priority_type: Option<&str>, release: Option<Release>, told: Co
     }
 }
 
-/// Reads the answer. `file` names it in messages. A setting whose value slurm.conf would not take goes
-/// to `left`, and counts as one that is not said.
+/// The keys that scontrol prints under each plugin; `true`: not under `priority/basic`, which prints no
+/// other setting of priorities.
+///
+/// Source: `slurm_ctl_conf_2_key_pairs()` in `src/common/slurm_protocol_defs.c` and `read_config.c`,
+/// 22.05 to 26.05.
+const PRINTED: [(&str, bool); 18] = [
+    ("AccountingStorageTRES", false),
+    ("ClusterName", false),
+    ("FairShareDampeningFactor", true),
+    ("PriorityParameters", false),
+    ("PriorityDecayHalfLife", true),
+    ("PriorityCalcPeriod", true),
+    ("PriorityFavorSmall", true),
+    ("PriorityFlags", true),
+    ("PriorityMaxAge", true),
+    ("PriorityUsageResetPeriod", true),
+    ("PriorityWeightAge", true),
+    ("PriorityWeightAssoc", true),
+    ("PriorityWeightFairShare", true),
+    ("PriorityWeightJobSize", true),
+    ("PriorityWeightPartition", true),
+    ("PriorityWeightQOS", true),
+    ("PriorityWeightTRES", true),
+    ("SLURM_VERSION", false),
+];
+
+/// Reads the answer. `file` names it in messages. A setting whose value slurm.conf would not take, or
+/// that is missing although scontrol always prints it, goes to `left`, and counts as one that is not
+/// said.
 ///
 /// # Errors
 /// No settings in it; settings that contradict each other.
@@ -53,19 +80,23 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Settings, Inpu
     };
     // The priority settings as lines of slurm.conf, each where it is in the answer.
     let mut conf: Vec<String> = Vec::new();
-    let (mut any, mut weights) = (false, false);
-    for line in text.lines() {
+    let mut found: Vec<&str> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
         let mut said_here = String::new();
         if let Some(time) = line.strip_prefix("Configuration data as of ") {
             settings.time = super::time::moment(time.trim());
         }
         if let Some((key, value)) = pair(line) {
-            any = true;
-            weights |= key == "PriorityWeightTRES";
+            found.push(key);
             let said = (!value.is_empty() && value != "(null)").then_some(value);
             match (key, said) {
                 ("ClusterName", said) => settings.cluster = said.map(str::to_owned),
-                ("SLURM_VERSION", Some(version)) => settings.release = release(version),
+                ("SLURM_VERSION", Some(version)) => {
+                    settings.release = release(version);
+                    if settings.release.is_none() {
+                        left.keep::<()>(Err(no_release(file, version).at_line(number, line)))?;
+                    }
+                }
                 ("PrivateData", Some(words)) if words != "none" => {
                     settings.private_data = words.split(',').map(str::to_ascii_lowercase).collect();
                 }
@@ -83,15 +114,21 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Settings, Inpu
         }
         conf.push(said_here);
     }
-    if !any {
+    if found.is_empty() {
         return Err(InputError::new(file, Problem::Empty).hint("give scontrol show config"));
     }
-    // What is not said counts as not weighed, so nothing may be missing unnoticed.
-    let weighs = settings.priority_type.as_deref() != Some("priority/basic");
-    if settings.priority_type.is_none() || (weighs && !weights) {
-        let why = "PriorityType or the weights after it are not there";
-        return Err(InputError::new(file, Problem::Structure(why.into()))
-            .hint("is the answer cut off? Give all of scontrol show config"));
+    let cut_off = |why: String| {
+        InputError::new(file, Problem::Structure(why))
+            .hint("is the answer cut off? Give all of scontrol show config")
+    };
+    if settings.priority_type.is_none() {
+        return Err(cut_off("the key PriorityType is not there".to_owned()));
+    }
+    let is_basic = settings.priority_type.as_deref() == Some("priority/basic");
+    for (key, weighs) in PRINTED {
+        if !found.contains(&key) && !(weighs && is_basic) {
+            left.keep::<()>(Err(cut_off(format!("the key {key} is not there"))))?;
+        }
     }
     settings.config = accepted(file, text, conf, settings.release, left)?;
     let config = &mut settings.config;
@@ -143,6 +180,15 @@ fn accepted(
     }
 }
 
+fn no_release(file: &str, version: &str) -> InputError {
+    let problem = Problem::Value {
+        what: "SLURM_VERSION".to_owned(),
+        found: version.to_owned(),
+        allowed: "a release as 24.11.5 or 26.11.0-0rc1".to_owned(),
+    };
+    InputError::new(file, problem)
+}
+
 fn refused(file: &str, text: &str, error: &ConfigError) -> InputError {
     let problem = Problem::Value {
         what: error.setting.clone(),
@@ -181,12 +227,14 @@ mod tests {
     // Printed by scontrol 22.05.8.
     const TEXT: &str = "Configuration data as of 2026-11-21T10:07:26\n\
         AccountingStorageTRES   = cpu,mem,energy,node,billing,fs/disk,vmem,pages\n\
-        ClusterName             = fairtree\nPriorityParameters      = (null)\n\
-        PriorityDecayHalfLife   = 01:00:00\nPriorityCalcPeriod      = 00:01:00\n\
+        ClusterName             = fairtree\nFairShareDampeningFactor = 1\n\
+        PriorityParameters      = (null)\nPriorityDecayHalfLife   = 01:00:00\nPriorityCalcPeriod      = 00:01:00\n\
         PriorityFavorSmall      = No\nPriorityFlags           = \nPriorityMaxAge          = 01:00:00\n\
         PriorityUsageResetPeriod = NONE\nPriorityType            = priority/multifactor\n\
-        PriorityWeightFairShare = 100000\nPriorityWeightTRES      = (null)\n\
-        SLURM_VERSION           = 22.05.8\n\nSlurmctld(primary) at localhost is UP\n";
+        PriorityWeightAge       = 0\nPriorityWeightAssoc     = 0\n\
+        PriorityWeightFairShare = 100000\nPriorityWeightJobSize   = 0\n\
+        PriorityWeightPartition = 0\nPriorityWeightQOS       = 0\n\
+        PriorityWeightTRES      = (null)\nSLURM_VERSION           = 22.05.8\n\nSlurmctld(primary) at localhost is UP\n";
 
     fn of(text: &str) -> Result<Settings, InputError> {
         read("f", text, &mut LeftOut::default())
@@ -229,20 +277,30 @@ mod tests {
             notes[0].contains("PriorityDecayHalfLife \"soon\""),
             "{notes:?}"
         );
-        assert!(notes[1].starts_with("f:12"), "{notes:?}");
+        assert!(notes[1].starts_with("f:15"), "{notes:?}");
     }
 
     #[test]
     fn wrong_values_are_errors_at_their_line() {
-        let text = TEXT.replace("100000", "many");
-        let error = read("f", &text, &mut LeftOut::refusing()).unwrap_err();
-        assert_eq!(error.line, Some(12));
+        let refuse = |text: &str| read("f", text, &mut LeftOut::refusing()).unwrap_err();
+        assert!(read("f", TEXT, &mut LeftOut::refusing()).is_ok());
+        assert_eq!(refuse(&TEXT.replace("100000", "many")).line, Some(15));
+        let error = refuse(&TEXT.replace("22.05.8", "new"));
+        assert_eq!(error.line, Some(20));
         assert!(of("slurmctld is down\n").is_err());
-        // Cut off, it would be a site that weighs nothing.
-        let cut = TEXT.split("PriorityWeightTRES").next().unwrap();
-        let error = of(cut).unwrap_err().explained();
-        assert!(error.contains("is the answer cut off?"), "{error}");
-        let basic = cut.replace("/multifactor", "/basic");
-        assert!(of(&basic).is_ok());
+        // Without a key, its setting would count as a default.
+        for (key, weighs) in PRINTED {
+            let other = TEXT.replace(&format!("{key} "), "Other ");
+            let error = refuse(&other).explained();
+            assert!(
+                error.contains(&format!("the key {key} is not there")),
+                "{error}"
+            );
+            assert!(error.contains("is the answer cut off?"), "{error}");
+            let basic = other.replace("/multifactor", "/basic");
+            let read = read("f", &basic, &mut LeftOut::refusing());
+            assert_eq!(read.is_ok(), weighs, "{key}");
+        }
+        assert!(of(&TEXT.replace("PriorityType ", "Other ")).is_err());
     }
 }

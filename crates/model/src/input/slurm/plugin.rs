@@ -52,6 +52,12 @@ impl PluginFile {
     pub fn fits(&self, release: Release) -> bool {
         self.built_for.as_ref().is_ok_and(|built| *built == release)
     }
+
+    /// Returns true if it was built for a release of the same series.
+    pub fn is_of_series(&self, release: Release) -> bool {
+        let built_for = self.built_for.as_ref().ok();
+        built_for.is_some_and(|own| (own.major, own.minor) == (release.major, release.minor))
+    }
 }
 
 /// The folders of a value of `PluginDir`; empty ones left out.

@@ -226,16 +226,17 @@ pub struct Answer {
 pub type Answers = HashMap<Source, Answer>;
 
 /// Checks that an answer is what its command prints, as [`Snapshot::read`] would read it, with the
-/// `names` of the jobs. Single records that cannot be read are no error.
+/// `names` of the jobs. Single records that cannot be read are no error, except of settings and shares.
 ///
 /// # Errors
 /// Those of the reader.
 pub fn validate(source: Source, answer: &Answer, names: &job::Names) -> Result<(), InputError> {
     let (name, text) = (answer.name.as_str(), answer.text.as_str());
     let left = &mut LeftOut::default();
+    let refused = &mut LeftOut::refusing();
     match source {
-        Source::Config => config::read(name, text, left).map(drop),
-        Source::Shares => sshare::read_answer(name, text.as_bytes(), left).map(drop),
+        Source::Config => config::read(name, text, refused).map(drop),
+        Source::Shares => sshare::read_answer(name, text.as_bytes(), refused).map(drop),
         Source::Priorities => sprio::read_answer(name, text.as_bytes(), left).map(drop),
         Source::Names => Ok(()),
         Source::Jobs => job::read(name, text, names, left).map(drop),
@@ -269,7 +270,7 @@ pub fn validate_file(
         Source::Jobs => job::check_stream(name, opened()?, names),
         Source::Priorities => sprio::check_answer(name, open),
         Source::History => past::check(name, opened()?),
-        Source::Shares => sshare::read_answer(name, opened()?, &mut LeftOut::default()).map(drop),
+        Source::Shares => sshare::read_answer(name, opened()?, &mut LeftOut::refusing()).map(drop),
         _ => {
             let text = io::read_to_string(opened()?);
             let text = text.map_err(|error| InputError::new(name, error))?;
@@ -370,9 +371,11 @@ impl Snapshot {
         let text = |source| answer(name, answers, source);
         let mut left = LeftOut::default();
         let (file, answer) = text(Source::Config)?;
-        let mut settings = config::read(file, answer, &mut left)?;
+        // Each line of these affects all users, and no user can write into them.
+        let mut refused = LeftOut::refusing();
+        let mut settings = config::read(file, answer, &mut refused)?;
         let (file, answer) = text(Source::Shares)?;
-        let shares = sshare::read_answer(file, answer.as_bytes(), &mut left)?;
+        let shares = sshare::read_answer(file, answer.as_bytes(), &mut refused)?;
         let (file, answer) = text(Source::Partitions)?;
         let partitions = partition::read(file, answer, &mut left)?;
         let (file, answer) = text(Source::Nodes)?;

@@ -107,6 +107,43 @@ impl Column {
         }
     }
 
+    /// The columns whose heading is `word`: the whole name, or as much of it as fitted, of sshare's
+    /// columns first of all.
+    pub(super) fn of_heading(word: &str) -> Vec<Column> {
+        let mut all = Column::ALL.into_iter().chain(Column::OWN);
+        if let Some(column) = all.find(|column| column.name() == word) {
+            return vec![column];
+        }
+        let begins = |column: &Column| column.name().starts_with(word);
+        let found: Vec<Column> = Column::ALL.into_iter().filter(begins).collect();
+        match found.is_empty() {
+            true => Column::OWN.into_iter().filter(begins).collect(),
+            false => found,
+        }
+    }
+
+    /// The least width, in bytes, in which a table can be read back: its heading is that of no other
+    /// column, and a fraction in exponent form (`1.5e+04`) fits.
+    pub fn least_width(self) -> usize {
+        let name = self.name();
+        let ends = 1..=name.len();
+        let heading = ends
+            .clone()
+            .find(|end| Column::of_heading(&name[..*end]) == [self]);
+        let number = match self {
+            Column::EffectvUsage
+            | Column::FairShare
+            | Column::LevelFs
+            | Column::NormShares
+            | Column::NormUsage
+            | Column::Entitled
+            | Column::Due
+            | Column::UsedRatio => 8,
+            _ => 1,
+        };
+        heading.unwrap_or(name.len()).max(number)
+    }
+
     /// The first column whose name begins with `prefix`, whatever the case; `None` for no text.
     pub fn by_prefix(prefix: &str) -> Option<Column> {
         let fits = |column: &Column| {

@@ -33,19 +33,7 @@ pub(super) fn is_header(line: &str) -> bool {
         .split(|c: char| c == '|' || c.is_whitespace())
         .filter(|word| !word.is_empty())
         .peekable();
-    words.peek().is_some() && words.all(|word| !columns_of(word).is_empty())
-}
-
-/// The columns whose header is `word`: the whole name, or as much of it as fitted.
-fn columns_of(word: &str) -> Vec<Column> {
-    let whole = Column::ALL.into_iter().find(|c| c.name() == word);
-    match whole {
-        Some(column) => vec![column],
-        None => {
-            let begins = |c: &Column| c.name().starts_with(word);
-            Column::ALL.into_iter().filter(begins).collect()
-        }
-    }
+    words.peek().is_some() && words.all(|word| !Column::of_heading(word).is_empty())
 }
 
 /// Why a header does not give the columns: the column (from 1) of the error, and the reason.
@@ -65,8 +53,8 @@ pub(super) fn bars(header: &str) -> Result<Layout, HeaderError> {
     let mut at = 0;
     let text = header.strip_suffix('|').unwrap_or(header);
     for name in text.split('|') {
-        let column = Column::ALL.into_iter().find(|c| c.name() == name);
-        let Some(column) = column else {
+        let mut all = Column::ALL.into_iter().chain(Column::OWN);
+        let Some(column) = all.find(|c| c.name() == name) else {
             return Err(HeaderError {
                 column: header[..at].chars().count() + 1,
                 why: format!("{name:?} is no column of sshare"),
@@ -89,7 +77,7 @@ pub(super) fn dashed(header: &str, dashes: &str) -> Result<Layout, HeaderError> 
         let cell = cell.get(..group.len()).unwrap_or(cell);
         let word = cell.trim();
         let width = i32::try_from(group.len()).unwrap_or(i32::MAX);
-        let column = match columns_of(word)[..] {
+        let column = match Column::of_heading(word)[..] {
             _ if word.is_empty() || group.is_empty() => None,
             [column] => Some(column),
             _ => None,
@@ -121,7 +109,7 @@ pub(super) fn is_dashes(line: &str) -> bool {
 pub(super) fn undashed(header: &str, command: Option<&[Field]>) -> Result<Layout, HeaderError> {
     let named: Option<Vec<Field>> = header
         .split_whitespace()
-        .map(|word| Some(Field::from(*columns_of(word).first()?)))
+        .map(|word| Some(Field::from(*Column::of_heading(word).first()?)))
         .collect();
     let candidates = command.map(<[Field]>::to_vec).into_iter().chain(named);
     for fields in candidates {

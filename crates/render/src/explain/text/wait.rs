@@ -242,7 +242,8 @@ pub(in crate::explain) fn heading(helps: bool) -> &'static str {
 pub(super) fn write_help(f: &mut fmt::Formatter<'_>, id: u32, waits: &Waits) -> fmt::Result {
     let help = help(id, waits);
     writeln!(f)?;
-    writeln!(f, "{}:", heading(help.helps))?;
+    let end = if help.own.is_empty() { "." } else { ":" };
+    writeln!(f, "{}{end}", heading(help.helps))?;
     for line in help.own {
         writeln!(f, "  - {line}")?;
     }
