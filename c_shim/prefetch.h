@@ -21,7 +21,7 @@
  * many. The address may be invalid: a prefetch never faults.
  *
  * Prefetching into L1 (prefetcht0) instead takes 1 to 4 % more CPU time of a pass (100,000 jobs;
- * 32fc6dc; numbers of this kind are `time_pass` of the bench host, see docs/pass.md).
+ * 32fc6dc; numbers of this kind are `time_pass` of the bench host, see docs/contributor.md).
  *
  * The empty asm statement prevents the compiler from dropping calls to a function without effects.
  */

@@ -1,4 +1,4 @@
-//! The table of `docs/limits.md`: what no file exceeds, and what no input below 1 MB takes. Memory is
+//! The table of `docs/reliability.md`: what no file exceeds, and what no input below 1 MB takes. Memory is
 //! bounded for the command by `ulimit`, so that a machine's speed does not matter.
 
 use std::fs;

@@ -312,7 +312,7 @@ fn every_field_of_the_json_is_documented() {
     let mut found = std::collections::BTreeSet::new();
     fields(&json, &mut found);
     assert!(found.len() > 60, "{found:?}");
-    let document = include_str!("../../../docs/explain-json.md");
+    let document = include_str!("../../../docs/json.md");
     for field in found.iter().filter(|field| *field != "kind") {
         let mentioned = [format!("`{field}`"), format!("`{{\"{field}\"")];
         assert!(mentioned.iter().any(|m| document.contains(m)), "{field}");

@@ -1,5 +1,5 @@
 //! Each check with facts as they should be, and with one that is not. Expected levels: what Slurm
-//! does (slurm.conf(5), `src/common/plugin.c`, `src/common/read_config.c`), and `docs/state.md`.
+//! does (slurm.conf(5), `src/common/plugin.c`, `src/common/read_config.c`), and `docs/reliability.md`.
 
 use std::path::PathBuf;
 

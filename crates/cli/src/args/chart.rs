@@ -133,7 +133,7 @@ Examples:
     | fairtree chart --half-life 14-0 -o usage.html
   fairtree chart --site site.toml log.swf.gz -o log.svg
   fairtree chart --picture tree -o tree.png site.toml
-  fairtree chart --format json log.swf.gz > log.json     docs/chart-json.md
+  fairtree chart --format json log.swf.gz > log.json     docs/json.md
 
 Exit codes:
   0  all is well

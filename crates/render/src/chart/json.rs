@@ -1,4 +1,4 @@
-//! The numbers of a timeline as JSON; `docs/chart-json.md` documents the schema.
+//! The numbers of a timeline as JSON; `docs/json.md` documents the schema.
 
 use std::io::{self, Write};
 

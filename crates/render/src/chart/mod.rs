@@ -10,7 +10,7 @@
 //! | [`bars_svg`], [`poster_svg`] | the forest, and a timeline, as pictures |
 //! | [`page()`] | all of it as one page of HTML that needs nothing else |
 //! | [`png()`] | a picture in pixels |
-//! | [`to_json`] | the numbers (`docs/chart-json.md`) |
+//! | [`to_json`] | the numbers (`docs/json.md`) |
 //!
 //! What is drawn are the numbers of [`ShareReport`] and [`Timeline`]. Due is what shares promise,
 //! used is what was used; blue is use within what was due, orange is use beyond it. The two colours

@@ -1,4 +1,4 @@
-//! The differences as JSON, for programs; the schema is described in `docs/compare-json.md`.
+//! The differences as JSON, for programs; the schema is described in `docs/json.md`.
 
 use std::cell::RefCell;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The cost as JSON, for programs; the schema is described in `docs/cost-json.md`.
+//! The cost as JSON, for programs; the schema is described in `docs/json.md`.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The findings as JSON, for programs; the schema is described in `docs/doctor-json.md`.
+//! The findings as JSON, for programs; the schema is described in `docs/json.md`.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The reports as JSON, for programs; the schema is described in `docs/prio-json.md`.
+//! The reports as JSON, for programs; the schema is described in `docs/json.md`.
 
 use std::io::Write;
 

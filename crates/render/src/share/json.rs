@@ -1,4 +1,4 @@
-//! The report as JSON, for programs; the schema is described in `docs/share-json.md`.
+//! The report as JSON, for programs; the schema is described in `docs/json.md`.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! The level as JSON, for programs; the schema is described in `docs/shares-json.md`.
+//! The level as JSON, for programs; the schema is described in `docs/json.md`.
 
 use std::io::{self, Write};
 

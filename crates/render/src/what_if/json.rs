@@ -1,4 +1,4 @@
-//! The answer as JSON, for programs; the schema is described in `docs/what-if-json.md`.
+//! The answer as JSON, for programs; the schema is described in `docs/json.md`.
 
 use std::io::{self, Write};
 

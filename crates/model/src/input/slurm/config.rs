@@ -126,7 +126,7 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Settings, Inpu
     }
     let is_basic = settings.priority_type.as_deref() == Some("priority/basic");
     for (key, weighs) in PRINTED {
-        if !found.contains(&key) && !(weighs && is_basic) {
+        if !(found.contains(&key) || weighs && is_basic) {
             left.keep::<()>(Err(cut_off(format!("the key {key} is not there"))))?;
         }
     }
