@@ -65,6 +65,11 @@ const PACKAGES: &[(Need, &str, &[&str])] = &[
     ),
     (
         Need::TestAll,
+        "check metrics and alert rules with promtool",
+        &["prometheus"],
+    ),
+    (
+        Need::TestAll,
         "run the scripts of Slurm's testsuite",
         &["expect", "python3-pytest", "python3-requests"],
     ),

@@ -210,11 +210,13 @@ fn promtool_accepts_metrics_and_rules() {
         &["check", "metrics"],
         std::fs::File::open(&path).expect("a file").into(),
     );
-    let rules = checkout().join("examples/metrics/alerts.yml");
-    check(
-        &["check", "rules", rules.to_str().expect("UTF-8")],
-        Stdio::null(),
-    );
+    for (action, file) in [("check", "alerts.yml"), ("test", "alerts-test.yml")] {
+        let rules = checkout().join("examples/metrics").join(file);
+        check(
+            &[action, "rules", rules.to_str().expect("UTF-8")],
+            Stdio::null(),
+        );
+    }
 }
 
 #[test]
