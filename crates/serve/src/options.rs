@@ -127,7 +127,7 @@ pub fn run(options: Options) -> Result<(), StartError> {
             };
             let store = Store::open(&settings.database)?;
             let shared = Shared::new(picture, access, store);
-            (shared, places, Some(settings.capture))
+            (shared, places, Some((settings.capture, settings.retention)))
         }
     };
     let shared = Arc::new(shared);
@@ -136,9 +136,10 @@ pub fn run(options: Options) -> Result<(), StartError> {
         .build()
         .map_err(|error| StartError::System("threads".to_owned(), error))?;
     runtime.block_on(async move {
-        if let Some(capture) = capture {
+        if let Some((capture, retention)) = capture {
             if let Some(every) = capture.every() {
-                tokio::spawn(timer::run(capture, every, shared.clone()));
+                let days = retention.user_days;
+                tokio::spawn(timer::run(capture, every, days, shared.clone()));
             }
         }
         listen(places, shared).await

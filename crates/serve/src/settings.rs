@@ -33,8 +33,24 @@ pub struct Settings {
     pub database: PathBuf,
     /// Captures.
     pub capture: Capture,
+    /// Time that things in the database stay.
+    pub retention: Retention,
     /// Metrics.
     pub metrics: Metrics,
+}
+
+/// Settings of courses over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retention {
+    /// Days of which every hour of users is kept; of older ones one picture a day. All of accounts stays.
+    pub user_days: u32,
+}
+
+impl Default for Retention {
+    fn default() -> Retention {
+        Retention { user_days: 35 }
+    }
 }
 
 /// Settings of metrics.
@@ -110,6 +126,7 @@ impl Default for Settings {
             munge_socket: None,
             database: PathBuf::from("/var/lib/fairtree-serve/fairtree.db"),
             capture: Capture::default(),
+            retention: Retention::default(),
             metrics: Metrics::default(),
         }
     }

@@ -35,8 +35,8 @@ pub enum TakeError {
     Picture(#[from] PictureError),
 }
 
-/// Takes a picture again and again, for ever.
-pub async fn run(settings: Capture, every: Duration, shared: Arc<Shared>) {
+/// Takes a picture again and again, for ever. `user_days`: of [`Retention`](crate::settings::Retention).
+pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc<Shared>) {
     let settings = Arc::new(settings);
     let mut failures = 0;
     loop {
@@ -44,6 +44,9 @@ pub async fn run(settings: Capture, every: Duration, shared: Arc<Shared>) {
         let taken = tokio::task::spawn_blocking(move || {
             let (before, picture) = (to.picture(), take(&of)?);
             to.counters.taken(began.elapsed(), &picture);
+            if let Err(error) = to.store.keep_course(&picture, user_days) {
+                eprintln!("fairtree-serve: warning: courses over time: {error}");
+            }
             let followed = follow(&to.store, before.as_deref(), &picture, of.time_limit());
             to.replace(picture);
             if let Err(why) = &followed {

@@ -147,3 +147,32 @@ fn the_cost_of_a_job_before_it_is_submitted() {
     assert!(page.contains("allowed is a time above 0"), "{page}");
     assert_eq!(site.get("/cost?user=root").status, StatusCode::BAD_REQUEST);
 }
+
+/// Charts of what the reader may see: of bob himself, of the children of science, and of those of the root.
+#[test]
+fn use_over_time_is_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let setting = "PrivateData = usage";
+    site::copy(
+        folder.path(),
+        &[("config.txt", "PrivateData             = none", setting)],
+    );
+    for (user, path, charts) in [
+        ("ft2-bob", "/me", 1),
+        // Usage of others is private.
+        ("ft2-bob", "/site", 0),
+        ("ft2-dave", "/account/science", 2),
+        ("ft2-dave", "/site", 2),
+    ] {
+        let site = Site::over_time(folder.path(), user, 3);
+        let page = site.page(path);
+        assert_eq!(
+            page.matches("<svg class=\"panel\"").count(),
+            charts,
+            "{user} {path}"
+        );
+    }
+    // One moment is no course.
+    let page = Site::over_time(folder.path(), "ft2-bob", 1).page("/me");
+    assert!(!page.contains("<svg class=\"panel\""));
+}

@@ -8,6 +8,7 @@
 //! | [`write_tree`] | the forest in a terminal |
 //! | [`scatter_svg`] | points in a plane |
 //! | [`bars_svg`], [`poster_svg`] | the forest, and a timeline, as pictures |
+//! | [`panels()`] | share against use over time, as a part of a page |
 //! | [`page()`] | all of it as one page of HTML that needs nothing else |
 //! | [`png()`] | a picture in pixels |
 //! | [`to_json`] | the numbers (`docs/json.md`) |
@@ -42,6 +43,7 @@ pub use choice::Choice;
 pub use forest::{Forest, Node, Whole};
 pub use json::{SCHEMA, to_json};
 pub use page::page;
+pub use panels::panels;
 pub use png::{PngError, png};
 pub use poster::{Picture, poster_svg};
 pub use scale::span;

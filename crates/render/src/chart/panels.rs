@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::canvas::{areas, fit, label, n, path, percent};
 use super::forest::{Node, Whole};
 use super::scale::{Scale, moments, percents};
-use fairtree_analysis::history::Course;
+use fairtree_analysis::history::{Course, Series};
 
 /// Size of a picture, and of its plot.
 pub(super) const WIDTH: f64 = 340.0;
@@ -24,11 +24,38 @@ pub(super) fn most<'a>(courses: impl IntoIterator<Item = &'a Course>) -> f64 {
     both.flatten().filter(|v| v.is_finite()).fold(0.0, f64::max)
 }
 
-/// The picture of one association over `times` (ascending, one per number of its course); its axis holds
-/// `most`.
+/// The picture of a node over `times`; its axis holds `most`.
+pub(super) fn panel(node: &Node, course: &Course, times: &[i64], most: f64) -> Markup {
+    plot(&node.name, [node.usage, node.share], course, times, most)
+}
+
+/// Pictures of associations side by side, as a part of a page that has the common style sheet: each with its
+/// name, its course, and the moments of that, ascending. Blue is use within the share of the account above.
+pub fn panels(of: &[(String, Course, Vec<i64>)]) -> Markup {
+    let size = format!("0 0 {} {}", n(WIDTH), n(HEIGHT));
+    let most = most(of.iter().map(|(_, course, _)| course));
+    html! {
+        div class="scroll" {
+            svg viewBox="0 0 480 20" width="480" height="20" aria-hidden="true" { (legend(0.0, 14.0, Whole::Above)) }
+        }
+        div class="panels" {
+            @for (name, course, times) in of {
+                @let last = |series: &Series| series.iter().flatten().last();
+                @let now = [last(&course.effective_usage), last(&course.norm_shares)];
+                @let text = format!("{name}: use {}, share {}", percent(now[0]), percent(now[1]));
+                figure data-row=(name) {
+                    svg class="panel" viewBox=(size) role="img" aria-label=(text) { (plot(name, now, course, times, most)) }
+                }
+            }
+        }
+    }
+}
+
+/// The picture of one association over `times` (ascending, one per number of its course); `now`: its use and its
+/// share at the end; its axis holds `most`.
 ///
 /// Blue is use within its share of the account above, orange beyond; the line is its share.
-pub(super) fn panel(node: &Node, course: &Course, times: &[i64], most: f64) -> Markup {
+fn plot(name: &str, now: [Option<f64>; 2], course: &Course, times: &[i64], most: f64) -> Markup {
     let (first, last) = (
         times.first().copied().unwrap_or(0),
         times.last().copied().unwrap_or(1),
@@ -66,13 +93,9 @@ pub(super) fn panel(node: &Node, course: &Course, times: &[i64], most: f64) -> M
     let line = |of: fn((f64, f64, f64)) -> f64| {
         path(points.iter().map(|point| point.map(|p| (p.0, y.at(of(p))))))
     };
-    let now = format!(
-        "use {} · share {}",
-        percent(node.usage),
-        percent(node.share)
-    );
+    let now = format!("use {} · share {}", percent(now[0]), percent(now[1]));
     html! {
-        (label(LEFT, 16.0, 12.5, "ink bold", &fit(&node.name, 12.5, 150.0).unwrap_or_default()))
+        (label(LEFT, 16.0, 12.5, "ink bold", &fit(name, 12.5, 150.0).unwrap_or_default()))
         (label(RIGHT, 16.0, 11.0, "soft end", &now))
         @for mark in &marks {
             line class="grid" x1=(n(LEFT)) x2=(n(RIGHT)) y1=(n(y.at(*mark))) y2=(n(y.at(*mark))) {}

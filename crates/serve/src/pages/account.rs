@@ -119,6 +119,7 @@ impl View for Account<'_> {
                     " more that you may not see."
                 }
             }
+            (seen.over_time(&self.below))
         }
     }
 

@@ -278,6 +278,7 @@ impl View for Me<'_> {
                     }
                 }
             }
+            (seen.over_time(&seen.viewer.own))
             h2 { "My jobs" }
             p {
                 (count("waiting_jobs", self.waiting_jobs as u64)) " wait, "

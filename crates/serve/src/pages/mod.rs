@@ -5,6 +5,7 @@ mod changes;
 mod cost;
 mod job;
 mod me;
+mod over_time;
 mod plan;
 mod shares;
 mod site;

@@ -165,6 +165,9 @@ impl View for Site<'_> {
                     }
                 }
             }
+            @if let Some(root) = picture.cluster.tree.root() {
+                (self.seen.over_time(picture.children(root.get())))
+            }
             h2 { "Recomputation" }
             (self.checked())
             h2 { "Checks" }

@@ -1,13 +1,15 @@
-//! The database: plans, what became of them, and changes of shares that others made.
+//! The database: plans, what became of them, changes of shares that others made, and courses over time.
 //!
 //! One process writes it, on a local disk. A change is one transaction: after a kill or a full disk the
 //! database has it whole or not at all.
 
+mod courses;
 mod schema;
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use courses::Over;
 use fairtree_analysis::plan::{Outcome, Plan, State};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 use serde::Serialize;
@@ -123,7 +125,7 @@ impl Store {
         Ok(id)
     }
 
-    /// A plan; `None`: there is none with this number.
+    /// A plan; `None`: no plan has this number.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -10,7 +10,8 @@ use super::StoreError;
 
 /// The statements that lead from each schema to the next; schema 0 is an empty file. `PRAGMA user_version` has
 /// the number of the schema.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
 CREATE TABLE plan (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     document TEXT NOT NULL
@@ -27,7 +28,27 @@ CREATE TABLE change (
 );
 CREATE UNIQUE INDEX change_from_outside ON change (time, actor, name, after) WHERE plan IS NULL;
 CREATE INDEX change_by_time ON change (time);
-"];
+",
+    "
+CREATE TABLE assoc (
+    id INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    user TEXT NOT NULL,
+    partition TEXT NOT NULL,
+    UNIQUE (account, user, partition)
+);
+CREATE TABLE course (
+    assoc INTEGER NOT NULL REFERENCES assoc (id),
+    time INTEGER NOT NULL,
+    norm_shares REAL,
+    effective_usage REAL,
+    used REAL NOT NULL,
+    fs_factor REAL,
+    PRIMARY KEY (assoc, time)
+) WITHOUT ROWID;
+CREATE INDEX course_by_time ON course (time);
+",
+];
 
 /// How long a statement waits for another process, as for a backup.
 const PATIENCE: Duration = Duration::from_secs(10);

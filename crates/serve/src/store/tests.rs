@@ -1,5 +1,7 @@
 use super::*;
+use crate::picture::Picture;
 use fairtree_analysis::plan::{Change, LevelThen, RowThen, SCHEMA, Who};
+use fairtree_model::cluster::AssocName;
 
 fn plan() -> Plan {
     let who = Who {
@@ -124,4 +126,39 @@ fn a_later_database_and_a_link_are_refused() {
     let link = folder.path().join("link.db");
     std::os::unix::fs::symlink(folder.path().join("other.db"), &link).unwrap();
     assert!(Store::open(&link).is_err());
+}
+
+/// The recorded capture each hour for three days, with 35 days less 34: of users the hours of the last day stay,
+/// and one picture of each day before. The capture is of 10:40: the first days end at 23:40.
+#[test]
+fn users_are_thinned_out_and_accounts_stay() {
+    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/captures/cluster");
+    let mut picture = Picture::read(std::path::Path::new(capture)).unwrap();
+    let store = Store::in_memory().unwrap();
+    let begin = picture.manifest.time;
+    for hour in 0..72 {
+        for minute in [0, 10] {
+            picture.manifest.time = begin + hour * 3600 + minute * 60;
+            store.keep_course(&picture, 1).unwrap();
+        }
+    }
+    let course = |account: &str, user: Option<&str>| {
+        let name = AssocName {
+            account: account.to_owned(),
+            user: user.map(str::to_owned),
+            partition: None,
+        };
+        store.course(&name).unwrap()
+    };
+    let (physics, times) = course("physics", None).unwrap();
+    assert_eq!(times.len(), 72);
+    assert_eq!(times[1] - times[0], 3600);
+    // 2 of 3 shares.
+    let share = physics.norm_shares.iter().flatten().next().unwrap();
+    assert!((share - 2.0 / 3.0).abs() < 1e-6, "{share}");
+    let (_, times) = course("physics", Some("ft2-bob")).unwrap();
+    assert_eq!(times.len(), 25 + 2);
+    assert_eq!(course("physics", Some("nobody")), None);
+    // root has used nothing.
+    assert_eq!(course("root", Some("root")), None);
 }

@@ -72,6 +72,19 @@ impl Site {
         Site { shared, app }
     }
 
+    /// The capture in a folder, and the same in the database for each of the last `hours`.
+    pub fn over_time(folder: &Path, user: &str, hours: u64) -> Site {
+        let site = Site::of(folder, user);
+        let mut picture = Picture::read(folder).expect("a capture");
+        let now = picture.manifest.time;
+        for hour in (0..hours).rev() {
+            picture.manifest.time = now - hour * 3600;
+            let kept = site.shared.store.keep_course(&picture, 35);
+            kept.expect("a course");
+        }
+        site
+    }
+
     pub fn get(&self, path: &str) -> Answer {
         self.get_as(path, "localhost")
     }
