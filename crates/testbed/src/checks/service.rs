@@ -1,6 +1,8 @@
 //! The service on a real site: a coordinator plans, applies and takes back, as that person and nobody else.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -11,6 +13,9 @@ use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
 use crate::cluster::fairtree::Ran;
 use crate::wait;
+
+/// The plugin of Slurm that reads tokens, where Debian's package puts it.
+const JWT_PLUGIN: &str = "/usr/lib/x86_64-linux-gnu/slurm-wlm/auth_jwt.so";
 
 /// A running service, seen from outside.
 struct Service<'a> {
@@ -29,7 +34,17 @@ struct Person<'a> {
 /// What a coordinator may do on pages and with `fairtree apply`, and others not. The shares in slurmdbd and the
 /// actor in its transactions are Slurm's own answers.
 pub fn by_coordinators(check: &Check) -> Result<()> {
-    let plan = fixture::plan(check.release, PriorityType::Multifactor);
+    let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
+    let keys = tempfile::tempdir()?;
+    let key = keys.path().join("jwt_hs256.key");
+    let has_tokens = Path::new(JWT_PLUGIN).exists();
+    if has_tokens {
+        fs::write(&key, [7; 32])?;
+        fs::set_permissions(&key, Permissions::from_mode(0o600))?;
+        plan.settings.push(("AuthAltTypes", "auth/jwt".to_owned()));
+        plan.settings
+            .push(("AuthAltParameters", format!("jwt_key={}", key.display())));
+    }
     check.in_cluster(&plan, |cluster| {
         if !cluster.is_of_this_machine() {
             check.step("skipped: people run the command on this machine only");
@@ -38,6 +53,18 @@ pub fn by_coordinators(check: &Check) -> Result<()> {
         let dan = cluster.user("dan")?.name.clone();
         let names = format!("names={dan}");
         cluster.sacctmgr(&["add", "coordinator", "account=upper", &names])?;
+        if has_tokens {
+            check.step("slurmdbd takes tokens");
+            let file = cluster.path().join("etc/slurmdbd.conf");
+            let conf = fs::read_to_string(&file)?;
+            let added = format!(
+                "AuthAltTypes=auth/jwt\nAuthAltParameters=jwt_key={}\n",
+                key.display()
+            );
+            fs::write(&file, conf + &added)?;
+            cluster.stop_slurmdbd()?;
+            cluster.start_slurmdbd_again()?;
+        }
         check.step("starting the service");
         let service = start(cluster)?;
         let (dan, bob) = (service.sign_in("dan")?, service.sign_in("bob")?);
@@ -94,21 +121,51 @@ pub fn by_coordinators(check: &Check) -> Result<()> {
         let metrics = service.curl(&format!("-s {}", service.metrics))?;
         let sample = "fairtree_changes_total{cluster=\"fairtree\",outcome=\"applied\"} 2";
         ensure!(metrics.contains(sample), "{metrics}");
-        with_token(check, &service, &dan)
+        with_token(check, &service, &dan, has_tokens)
     })
 }
 
-/// The same on the page, where this machine's Slurm has tokens.
-fn with_token(check: &Check, service: &Service<'_>, dan: &Person<'_>) -> Result<()> {
+/// The same on the page. `has_tokens`: this machine's Slurm has the plugin.
+fn with_token(
+    check: &Check,
+    service: &Service<'_>,
+    dan: &Person<'_>,
+    has_tokens: bool,
+) -> Result<()> {
     check.step("a token that is not one");
     let id = dan.plan("upper", "shares:right=4")?;
     let path = format!("/plan/{id}/apply");
-    let (status, text) = dan.post(&path, "jwt=a.b.c")?;
-    ensure!(
-        status == "403" && text.contains("not one of"),
-        "{status}: {text}"
-    );
+    let (_, answer) = dan.post(&path, "jwt=a.b.c")?;
+    ensure!(answer.contains("not one of"), "{answer}");
     ensure!(service.shares("right")? == "3");
+    if !has_tokens {
+        check.step("skipped: tokens need slurm-wlm-jwt-plugin");
+        return Ok(());
+    }
+    let token = |user: &str| {
+        let words = ["scontrol", "token", "lifespan=300"];
+        let said = service
+            .cluster
+            .run_as(service.cluster.user(user)?, &words)?;
+        Ok::<String, anyhow::Error>(said.trim().to_owned())
+    };
+    check.step("the token of another person");
+    let (_, answer) = dan.post(&path, &format!("jwt={}", token("bob")?))?;
+    ensure!(answer.contains("not one of"), "{answer}");
+    check.step("a token that is forged");
+    let forged = format!("{}x", token("dan")?);
+    let (_, answer) = dan.post(&path, &format!("jwt={forged}"))?;
+    ensure!(answer.contains("Nothing was run"), "{answer}");
+    ensure!(service.shares("right")? == "3");
+    check.step("the coordinator's token");
+    let (_, answer) = dan.post(&path, &format!("jwt={}", token("dan")?))?;
+    ensure!(
+        answer.contains(&format!("location: /plan/{id}")),
+        "{answer}"
+    );
+    ensure!(service.shares("right")? == "4");
+    service.changed_by("dan", "shares=4")?;
+    ensure!(dan.outcome(&id)? == "applied");
     Ok(())
 }
 
