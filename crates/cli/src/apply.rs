@@ -148,7 +148,7 @@ fn report(args: &ApplyArgs, place: &Place, plan: &Plan, became: &Became, message
         }
     };
     if let Err(error) = told {
-        messages.note(&format!("the service was not told of it: {error}"));
+        messages.note(&format!("the service has no report of it: {error}"));
     }
 }
 

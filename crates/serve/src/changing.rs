@@ -267,7 +267,7 @@ pub(crate) async fn outcome_of_command(
         move |shared, picture, viewer, outcome| {
             let plan = pages::plan(picture, viewer, &shared.store, &id, true)?;
             let outcome = outcome.ok_or_else(|| Refusal::wrong("The outcome is missing"))?;
-            let outcome = told(&plan, &viewer.user, outcome)?;
+            let outcome = reported(&plan, &viewer.user, outcome)?;
             keep_outcome(shared, &plan, &outcome)?;
             Ok(b"{}".to_vec())
         },
@@ -275,8 +275,8 @@ pub(crate) async fn outcome_of_command(
     .await
 }
 
-/// An outcome as the service keeps it: by who told it, now, within bounds.
-fn told(plan: &Plan, user: &str, outcome: Outcome) -> Result<Outcome, Refusal> {
+/// An outcome as the service keeps it: by who reports it, now, within bounds.
+fn reported(plan: &Plan, user: &str, outcome: Outcome) -> Result<Outcome, Refusal> {
     /// Sentences that are kept.
     const SENTENCES: usize = 20;
     /// The longest sentence that is kept, in characters.
@@ -376,7 +376,7 @@ mod tests {
             done: done.to_vec(),
             said: vec!["x\n\u{1b}y".repeat(400); 50],
         };
-        let kept = told(&plan, "dan", outcome(State::Applied, &[0, 0])).unwrap();
+        let kept = reported(&plan, "dan", outcome(State::Applied, &[0, 0])).unwrap();
         assert_eq!((kept.user.as_str(), &kept.done[..]), ("dan", &[0][..]));
         assert!(kept.time > 7 && kept.said.len() == 20);
         assert!(kept.said[0].starts_with("xyxy") && kept.said[0].len() == 500);
@@ -385,7 +385,7 @@ mod tests {
             (State::Applied, &[1]),
             (State::Refused, &[0]),
         ] {
-            assert!(told(&plan, "dan", outcome(state, done)).is_err());
+            assert!(reported(&plan, "dan", outcome(state, done)).is_err());
         }
     }
 }

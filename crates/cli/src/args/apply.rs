@@ -35,7 +35,7 @@ Give out the shares of a plan that the service has computed, with sacctmgr and a
 
 The shares are read first. If one of the levels of the plan has changed since the plan was made, the command names \
 what has changed and runs nothing. Otherwise it prints the lines of sacctmgr, asks, runs them, and reads the shares \
-again. The service is told what became of the plan; munge proves who you are.";
+again. The command reports to the service what became of the plan; munge proves who you are.";
 
 const APPLY_EXAMPLES: &str = "\
 Examples:
