@@ -125,6 +125,86 @@ fn unfair_delays_are_found_under_slurms_rules() {
     assert_eq!(report["fair_starts"], 3);
 }
 
+/// A job of ten minutes with a limit of an hour, submitted at 10 s.
+const ALONE: &[(u32, &str, &str, u32, u32, u32)] = &[(1, "ann", "a", 10, 600, 4)];
+
+/// Schedulers look once a minute at least.
+#[test]
+fn nodes_that_are_away_are_waited_for() {
+    let files = [
+        // An hour does not fit before the reservation begins.
+        (
+            "reservations.txt",
+            "ReservationName=maint StartTime=2026-03-01T00:30:00 EndTime=2026-03-01T02:00:00 \
+             Nodes=n1 Flags=MAINT\n",
+            7200,
+        ),
+        (
+            "node_events.txt",
+            "NodeName|TimeStart|TimeEnd|State|Reason\n\
+             n1|2026-03-01T00:00:00|2026-03-01T00:20:00|DOWN|fan\n\
+             n1|2026-03-01T00:10:00|2026-03-01T00:40:00|DRAIN|disk\n",
+            2400,
+        ),
+    ];
+    for (file, text, from) in files {
+        let folder = site("away", 0);
+        fs::write(folder.join(file), text).expect("written");
+        let log = log(&folder, ALONE);
+        let site = folder.display().to_string();
+        let report = json(&["--scheduler", "slurm", "--site", &site, &log]);
+        let wait = report["mean_wait_seconds"].as_f64().expect("a number") as i64;
+        assert!((from - 10..from + 60).contains(&wait), "{file}: {wait}");
+    }
+}
+
+#[test]
+fn limits_on_minutes_hold_jobs() {
+    // Two jobs of 600 s with four CPUs are 80 CPU-minutes; usage decays to less than 40 in half an hour.
+    let folder = site("minutes", 0);
+    let conf = folder.join("slurm.conf");
+    let text = fs::read_to_string(&conf).expect("text");
+    let text = text.replace("7-0", "0:30:00") + "AccountingStorageEnforce=limits\n";
+    fs::write(&conf, text).expect("written");
+    let script = folder.join("sacctmgr.script");
+    let text = fs::read_to_string(&script).expect("text");
+    fs::write(&script, text + "modify account a set GrpTRESMins=cpu=35\n").expect("written");
+    let jobs = [
+        (1, "ann", "a", 0, 600, 4),
+        (2, "ann", "a", 10, 600, 4),
+        (3, "bob", "b", 20, 600, 4),
+    ];
+    let log = log(&folder, &jobs);
+    let site = folder.display().to_string();
+    let report = json(&["--scheduler", "slurm", "--site", &site, &log]);
+    let waits = |at: usize| {
+        report["users"][at]["mean_wait_seconds"]
+            .as_f64()
+            .expect("a number")
+    };
+    // Bob does not wait for ann's second job, which waits until less than 35 minutes are left of 40.
+    assert!((580.0..640.0).contains(&waits(1)), "{}", waits(1));
+    assert!(2.0 * waits(0) > 1180.0, "{}", waits(0));
+    let ran = fairtree(
+        &[
+            "simulate",
+            "--scheduler",
+            "slurm",
+            "--site",
+            &site,
+            "--why",
+            "2",
+            &log,
+        ],
+        b"",
+    );
+    assert!(
+        ran.out.contains("GrpTRESMins of the association"),
+        "{}",
+        ran.out
+    );
+}
+
 #[test]
 fn options_of_another_use_are_refused_by_name() {
     let site = site("modes", 0);

@@ -122,5 +122,6 @@ fn machine(nodes: &[(u32, u32, u64)]) -> Machine {
             ..Scheduling::default()
         },
         not_modelled: Vec::new(),
+        outages: Vec::new(),
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn run(
         return Err(no_job(name, &assumed));
     }
     if mode == Mode::Why {
-        return why(args, name, &scene);
+        return why(args, name, &scene, messages);
     }
     let (rules, fair_starts) = match mode {
         Mode::PoolOnSite(kind) => (Rules::Pool(kind, args.procs), FAIR_STARTS),
@@ -98,7 +98,12 @@ pub(super) fn run(
 }
 
 /// Shows what a job waited for.
-fn why(args: &SimulateArgs, name: &str, scene: &Scene) -> Result<Outcome, Failure> {
+fn why(
+    args: &SimulateArgs,
+    name: &str,
+    scene: &Scene,
+    messages: &Messages,
+) -> Result<Outcome, Failure> {
     let id = args.why.expect("the mode needs a job");
     let found = scene.asks.iter().position(|ask| ask.id == id);
     let job = found.ok_or_else(|| Failure::Usage(format!("{name}: has no job {id}")))?;
@@ -124,6 +129,9 @@ fn why(args: &SimulateArgs, name: &str, scene: &Scene) -> Result<Outcome, Failur
         true => why_to_json(&mut out, &wait),
         false => write_why(&mut out, &wait, terminal::table_width()),
     };
+    if ran.stopped_ms.is_some() {
+        messages.note("stopped before the end: the spans are partial");
+    }
     let outcome = outcome(ran.stopped_ms.is_none());
     told(written.and_then(|()| out.flush()), outcome)
 }

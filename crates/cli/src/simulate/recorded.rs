@@ -11,7 +11,7 @@ use super::{SEED, TOP, assumptions, no_job, refused};
 use fairtree_analysis::simulate::FreeRuns;
 use fairtree_model::input::recorded::Recorded;
 use fairtree_render::simulate::{check_to_json, free_to_json, write_check, write_free};
-use fairtree_sim::slurm::check::check as check_run;
+use fairtree_sim::slurm::check::check_while;
 use fairtree_sim::slurm::scene::{Scene, Setup};
 use fairtree_sim::slurm::site::Unpriced;
 
@@ -67,12 +67,21 @@ pub(super) fn free(args: &SimulateArgs) -> Result<Outcome, Failure> {
 pub(super) fn check(args: &SimulateArgs) -> Result<Outcome, Failure> {
     let recorded = read(args.check.as_deref())?;
     let name = &recorded.name;
-    let checked = check_run(&recorded).map_err(|error| refused(name, &error))?;
+    let mut interrupt = Interrupt::new();
+    let waiting = Waiting::new("checking");
+    let checked = check_while(&recorded, &mut || !interrupt.has_come());
+    drop(waiting);
+    drop(interrupt);
+    let checked = checked.map_err(|error| refused(name, &error))?;
     let notes = assumptions(&recorded, &[]);
     let mut out = BufWriter::new(stdout().lock());
     let written = match args.json {
         true => check_to_json(&mut out, name, &checked, &notes),
         false => write_check(&mut out, name, &checked, &notes, args.top.unwrap_or(TOP)),
     };
-    told(written.and_then(|()| out.flush()), Outcome::Done)
+    let outcome = match checked.complete {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    };
+    told(written.and_then(|()| out.flush()), outcome)
 }

@@ -46,7 +46,7 @@ fn manual_pages_name_every_option_and_render_without_a_warning() {
     let names = files(&pages);
     assert_eq!(
         names.len(),
-        26,
+        27,
         "one each, with the actions of ledger, and the command's own: {names:?}"
     );
     assert!(

@@ -28,6 +28,8 @@ pub struct Limits {
     pub group_run_mins: Tres,
     /// `GrpTRESMins`.
     pub group_mins: Tres,
+    /// `GrpWall`, minutes.
+    pub group_wall_mins: Option<u32>,
     /// `MaxTRESPerJob`.
     pub job_tres: Tres,
     /// `MaxTRESPerNode`.

@@ -31,6 +31,30 @@ pub struct Machine {
     pub scheduling: Scheduling,
     /// Settings that a simulation does not follow, one sentence each.
     pub not_modelled: Vec<String>,
+    /// Times in which nodes are not for jobs.
+    pub outages: Vec<Outage>,
+}
+
+/// Why nodes are not for jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutageKind {
+    /// They are down or drained: nothing starts there, and nobody knew before.
+    Down,
+    /// They are reserved: jobs that would run into it do not start there.
+    Reserved,
+}
+
+/// A time in which nodes are not for jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// Positions of the nodes, ascending.
+    pub nodes: Vec<usize>,
+    /// Begin, seconds since 1970.
+    pub from: i64,
+    /// End, seconds since 1970.
+    pub to: i64,
+    /// Why.
+    pub kind: OutageKind,
 }
 
 impl Machine {

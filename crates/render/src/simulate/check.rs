@@ -18,6 +18,7 @@ pub const CHECK_SCHEMA: &str = "fairtree.check/1";
 #[derive(Serialize)]
 struct Content<'a> {
     source: &'a str,
+    complete: bool,
     starts: usize,
     starts_predicted: usize,
     predictions: usize,
@@ -72,6 +73,7 @@ pub fn check_to_json(
     };
     let content = Content {
         source,
+        complete: checked.complete,
         starts: checked.starts,
         starts_predicted: checked.starts_predicted,
         predictions: checked.predictions,
@@ -111,6 +113,9 @@ pub fn write_check(
         ..
     } = *checked;
     let right = predictions - checked.predictions_wrong;
+    if !checked.complete {
+        writeln!(out, "PARTIAL: stopped before the end")?;
+    }
     writeln!(out, "{source}: one step ahead in {} cycles", checked.cycles)?;
     writeln!(
         out,

@@ -149,6 +149,9 @@ impl Tested {
     }
 }
 
+/// A reservation in a plan, where a job has its number.
+const RESERVATION: usize = usize::MAX;
+
 /// Runs a cycle over a sorted queue; the jobs that start, in their order.
 pub fn run(
     machine: &Machine,
@@ -164,6 +167,11 @@ pub fn run(
     if settings.reserve_running {
         for running in &state.running {
             reserve(&mut plan, state.uses.len(), running, settings.max_slots);
+        }
+    }
+    for (nodes, from, to) in &state.reserved {
+        if *to > now && *from < plan.window_end() {
+            plan.take(RESERVATION, nodes, *from, *to);
         }
     }
     let mut started: Vec<Start> = Vec::new();
@@ -255,6 +263,7 @@ pub fn run(
                 let mut taken = nodes.clone();
                 taken.take(&offered.free);
                 kept_by = plan.taker(&taken, now, end);
+                kept_by = kept_by.filter(|by| *by != RESERVATION);
             }
             offered.free.keep(&ask.usable);
             let missing = |required: &NodeSet| !required.is_subset(&offered.free);

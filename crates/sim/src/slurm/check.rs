@@ -85,6 +85,8 @@ pub struct Checked {
     pub corrections: usize,
     /// Assumptions, one sentence each.
     pub notes: Vec<String>,
+    /// False where it was stopped before its end: counts are of what came before.
+    pub complete: bool,
 }
 
 /// Checks the schedulers against a recorded run.
@@ -92,16 +94,23 @@ pub struct Checked {
 /// # Errors
 /// Settings that cannot be priced.
 pub fn check(recorded: &Recorded) -> Result<Checked, Unpriced> {
+    check_while(recorded, &mut || true)
+}
+
+/// As [`check`], until `go_on`, asked before each event, says no.
+///
+/// # Errors
+/// Settings that cannot be priced.
+pub fn check_while(
+    recorded: &Recorded,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Checked, Unpriced> {
     let (history, site) = History::new(recorded)?;
     let machine = &recorded.machine;
     let mut state = State::new(machine);
     state.counters = Counters::new(site.limits.clone());
     let checked = Checked {
-        starts: history
-            .jobs
-            .iter()
-            .filter(|job| job.start_ms.is_some())
-            .count(),
+        starts: 0,
         starts_predicted: 0,
         predictions: 0,
         predictions_wrong: 0,
@@ -116,6 +125,7 @@ pub fn check(recorded: &Recorded) -> Result<Checked, Unpriced> {
         first_plan: None,
         corrections: 0,
         notes: history.notes.clone(),
+        complete: true,
     };
     let mut checker = Checker {
         recorded,
@@ -130,6 +140,10 @@ pub fn check(recorded: &Recorded) -> Result<Checked, Unpriced> {
         checked,
     };
     for (ms, event) in &history.events {
+        if !go_on() {
+            checker.checked.complete = false;
+            break;
+        }
         checker.take(*ms, *event)?;
     }
     Ok(checker.finish())
@@ -237,11 +251,18 @@ impl Checker<'_> {
             Event::Ended(job) => {
                 let asks = &self.history.asks;
                 if let Some(running) = self.state.end(machine, asks, job) {
+                    self.state.counters.use_until(machine, asks, &running, secs);
                     self.site.charge_end(machine, asks, &running, secs);
                 }
             }
             Event::Pass => {
                 let asks = &self.history.asks;
+                let since = self.state.counters.since_pass(secs);
+                let decayed = self.site.decayed(since);
+                let State {
+                    counters, running, ..
+                } = &mut self.state;
+                counters.pass(machine, asks, running, secs, decayed);
                 let waiting = self.line.rows(machine, asks, &self.site);
                 self.site
                     .pass(secs, machine, asks, &self.state.running, &waiting);
@@ -377,6 +398,7 @@ impl Checker<'_> {
         let machine = &self.recorded.machine;
         let own = &self.history.jobs[job];
         let ask = &self.history.asks[job];
+        self.checked.starts += 1;
         self.line.leave(job);
         let size = machine.nodes.len();
         let nodes: Vec<usize> = own

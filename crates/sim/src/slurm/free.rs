@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use fairtree_model::machine::Machine;
+use fairtree_model::machine::{Machine, OutageKind};
 
 use super::ask::Ask;
 use super::backfill;
@@ -16,6 +16,7 @@ use super::life::{Fate, Life};
 use super::limits::Counters;
 use super::line::Line;
 use super::main_loop::{self, MainPass, Partitions, Watcher};
+use super::node_set::NodeSet;
 use super::site::{Site, Unpriced};
 use super::state::{InLine, Reason, Running, Start, State, sort};
 
@@ -93,6 +94,10 @@ enum Event {
     Ended(usize),
     Submitted(usize),
     Cancelled(usize),
+    /// Nodes of an outage go.
+    Down(usize),
+    /// They come back.
+    Up(usize),
     Pass,
     Tick,
     Backfill,
@@ -188,6 +193,13 @@ fn last_begin(lives: &[Life]) -> i64 {
     begins.filter(|ms| *ms < i64::MAX).max().unwrap_or(0)
 }
 
+/// The end of the last outage that ends, milliseconds since 1970; 0 without any.
+fn last_outage(machine: &Machine) -> i64 {
+    let ends = machine.outages.iter().map(|outage| outage.to);
+    let last = ends.filter(|to| *to < i64::MAX).max();
+    last.map_or(0, |to| to.saturating_mul(1000))
+}
+
 #[derive(Clone)]
 struct Free<'a> {
     machine: &'a Machine,
@@ -274,7 +286,7 @@ impl<'a> Free<'a> {
             changed: true,
             backfilled: 0,
             to_come: 0,
-            last_begin: last_begin(jobs.lives),
+            last_begin: last_begin(jobs.lives).max(last_outage(machine)),
             idle_passes: 0,
             begin,
             spread,
@@ -295,6 +307,15 @@ impl<'a> Free<'a> {
             free.push(life.submit_ms.max(begin), Event::Submitted(at));
             if let Some(ms) = life.cancel_ms {
                 free.push(ms, Event::Cancelled(at));
+            }
+        }
+        for (at, outage) in machine.outages.iter().enumerate() {
+            let ms = |secs: i64| secs.saturating_mul(1000);
+            if outage.kind == OutageKind::Down && ms(outage.to) > begin {
+                free.push(ms(outage.from).max(begin), Event::Down(at));
+                if outage.to < i64::MAX {
+                    free.push(ms(outage.to), Event::Up(at));
+                }
             }
         }
         let second = begin.div_euclid(1000) * 1000;
@@ -367,7 +388,8 @@ impl<'a> Free<'a> {
             .filter(|Reverse((_, event))| match event {
                 Event::Submitted(_) | Event::Pass => false,
                 Event::Cancelled(other) => stays.contains(other),
-                Event::Ended(_) | Event::Tick | Event::Backfill => true,
+                Event::Ended(_) | Event::Down(_) | Event::Up(_) => true,
+                Event::Tick | Event::Backfill => true,
             });
         let events: BinaryHeap<Reverse<(i64, Event)>> = events.copied().collect();
         Free {
@@ -423,6 +445,9 @@ impl<'a> Free<'a> {
             }
             Event::Ended(job) => {
                 let ended = self.state.end(machine, asks, job);
+                if let Some(running) = &ended {
+                    self.state.counters.use_until(machine, asks, running, secs);
+                }
                 if let (Some(running), Some(site)) = (ended, &mut self.site) {
                     site.charge_end(machine, asks, &running, secs);
                 }
@@ -440,12 +465,27 @@ impl<'a> Free<'a> {
             }
             Event::Pass => {
                 if let Some(site) = &mut self.site {
+                    let since = self.state.counters.since_pass(secs);
+                    let decayed = site.decayed(since);
+                    let State {
+                        counters, running, ..
+                    } = &mut self.state;
+                    counters.pass(machine, asks, running, secs, decayed);
                     let waiting = self.line.rows(machine, asks, site);
                     site.pass(secs, machine, asks, &self.state.running, &waiting);
                     self.line.price(secs, machine, asks, site)?;
                     let period = site.period() * 1000;
                     self.push(ms + period.max(self.apart(ms)), Event::Pass);
                 }
+            }
+            Event::Down(at) => {
+                let nodes = NodeSet::of(machine.nodes.len(), machine.outages[at].nodes.clone());
+                self.state.up.take(&nodes);
+            }
+            Event::Up(at) => {
+                self.state.come_back(machine, at, secs);
+                self.triggered = true;
+                self.changed = true;
             }
             Event::Tick => self.tick(ms, observer),
             Event::Backfill => self.backfill(ms, observer),

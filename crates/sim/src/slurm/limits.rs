@@ -11,6 +11,7 @@ use fairtree_model::machine::{Limits, Machine, QosLimits, Tres};
 
 use super::ask::Ask;
 use super::state::Running;
+use super::usage::Allocation;
 
 /// The limits of a site.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,13 @@ impl SiteLimits {
     /// The parents of a tree.
     pub fn parents(tree: &Tree) -> Vec<Option<AssocIndex>> {
         tree.indices().map(|index| tree.parent(index)).collect()
+    }
+
+    /// Returns true if any limit is on minutes that were used.
+    fn has_minutes(&self) -> bool {
+        let qos = self.qos.iter().map(|qos| &qos.all);
+        let mut all = self.assocs.iter().chain(qos);
+        all.any(|limits| !limits.group_mins.is_empty() || limits.group_wall_mins.is_some())
     }
 }
 
@@ -68,6 +76,41 @@ impl Sum {
     }
 }
 
+/// Resources that some jobs have used, decayed like usage.
+#[derive(Clone, Debug, Default)]
+struct Used {
+    /// Seconds times count, by name.
+    tres_secs: HashMap<String, f64>,
+    wall_secs: f64,
+}
+
+impl Used {
+    fn add(&mut self, tres: &[(String, u64)], secs: f64) {
+        self.wall_secs += secs;
+        for (name, count) in tres {
+            *self.tres_secs.entry(name.clone()).or_default() += *count as f64 * secs;
+        }
+    }
+
+    fn decay(&mut self, factor: f64) {
+        self.wall_secs *= factor;
+        self.tres_secs.values_mut().for_each(|secs| *secs *= factor);
+    }
+
+    /// Returns true if a limit on minutes is reached: that of `wall`, or of a resource.
+    fn reaches(&self, limits: &Limits) -> Option<&'static str> {
+        let mins = |secs: f64| secs / 60.0;
+        let of = |name: &str| self.tres_secs.get(name).copied().unwrap_or(0.0);
+        let over = |(name, most): &(String, u64)| mins(of(name)) >= *most as f64;
+        if limits.group_mins.0.iter().any(over) {
+            return Some("GrpTRESMins");
+        }
+        let most = limits.group_wall_mins.map(f64::from);
+        most.is_some_and(|most| mins(self.wall_secs) >= most)
+            .then_some("GrpWall")
+    }
+}
+
 /// Of whom a sum is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Whose {
@@ -81,6 +124,10 @@ enum Whose {
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     sums: HashMap<Whose, Sum>,
+    /// What was used; empty where there is no limit on minutes.
+    used: HashMap<Whose, Used>,
+    /// The moment up to which runs are in `used`, seconds since 1970.
+    used_until: i64,
     limits: std::sync::Arc<SiteLimits>,
 }
 
@@ -113,8 +160,89 @@ impl Counters {
     pub fn new(limits: SiteLimits) -> Counters {
         Counters {
             sums: HashMap::new(),
+            used: HashMap::new(),
+            used_until: i64::MIN,
             limits: std::sync::Arc::new(limits),
         }
+    }
+
+    /// Seconds since the last pass; 0 before the first.
+    pub fn since_pass(&self, now: i64) -> i64 {
+        match self.used_until {
+            i64::MIN => 0,
+            last => now - last,
+        }
+    }
+
+    /// A pass at `now`: what was used before decays by `factor`, and the runs since the last pass are
+    /// added.
+    pub fn pass(
+        &mut self,
+        machine: &Machine,
+        asks: &[Ask],
+        running: &[Running],
+        now: i64,
+        factor: f64,
+    ) {
+        if !self.limits.enforced || !self.limits.has_minutes() {
+            return;
+        }
+        debug_assert!((0.0..=1.0).contains(&factor), "a factor of decay");
+        for (whose, used) in &mut self.used {
+            let keeps = matches!(whose, Whose::Qos(qos) if self.limits.qos[*qos].has("NoDecay"));
+            used.decay(if keeps { 1.0 } else { factor });
+        }
+        for one in running {
+            self.use_until(machine, asks, one, now);
+        }
+        self.used_until = now;
+    }
+
+    /// Adds a run since the last pass to what was used.
+    pub fn use_until(&mut self, machine: &Machine, asks: &[Ask], running: &Running, now: i64) {
+        if !self.limits.enforced || !self.limits.has_minutes() {
+            return;
+        }
+        let secs = now - running.start.max(self.used_until);
+        if secs <= 0 {
+            return;
+        }
+        let tres = tres_of(machine, running);
+        for whose in self.all(&asks[running.job], running.partition) {
+            if matches!(whose, Whose::Assoc(_) | Whose::Qos(_)) {
+                self.used.entry(whose).or_default().add(&tres, secs as f64);
+            }
+        }
+    }
+
+    /// The limit on minutes that is reached; those of the QOS come first.
+    fn minutes_reached(&self, ask: &Ask, partition: usize) -> Option<&'static str> {
+        if self.used.is_empty() {
+            return None;
+        }
+        for qos in self.qos(ask, partition) {
+            let used = self.used.get(&Whose::Qos(qos));
+            let reached = used.and_then(|used| used.reaches(&self.limits.qos[qos].all));
+            if let Some(limit) = reached {
+                return Some(match limit {
+                    "GrpWall" => "GrpWall of the QOS",
+                    _ => "GrpTRESMins of the QOS",
+                });
+            }
+        }
+        let mut assoc = ask.assoc;
+        while let Some(index) = assoc {
+            let used = self.used.get(&Whose::Assoc(index.get()));
+            let limits = &self.limits.assocs[index.get()];
+            if let Some(limit) = used.and_then(|used| used.reaches(limits)) {
+                return Some(match limit {
+                    "GrpWall" => "GrpWall of the association",
+                    _ => "GrpTRESMins of the association",
+                });
+            }
+            assoc = self.limits.parents[index.get()];
+        }
+        None
     }
 
     fn all(&self, ask: &Ask, partition: usize) -> Vec<Whose> {
@@ -187,6 +315,9 @@ impl Counters {
     pub fn before(&self, ask: &Ask, partition: usize) -> Option<&'static str> {
         if !self.limits.enforced {
             return None;
+        }
+        if let Some(limit) = self.minutes_reached(ask, partition) {
+            return Some(limit);
         }
         let (mut group_set, mut jobs_set) = (false, false);
         for qos in self.qos(ask, partition) {
@@ -274,6 +405,9 @@ impl Counters {
             if above(&limits.all.job_tres, &tres) {
                 return Some("MaxTRESPerJob of the QOS");
             }
+            if above_on_a_node(machine, &limits.all.node_tres, running) {
+                return Some("MaxTRESPerNode of the QOS");
+            }
             if limits
                 .least_tres
                 .0
@@ -306,6 +440,9 @@ impl Counters {
             }
             if above(&limits.job_tres, &tres) {
                 return Some("MaxTRESPerJob of the association");
+            }
+            if above_on_a_node(machine, &limits.node_tres, running) {
+                return Some("MaxTRESPerNode of the association");
             }
             if limits.job_mins.is_some_and(|most| mins > u64::from(most)) {
                 return Some("MaxWall of the association");
@@ -354,6 +491,23 @@ fn above(most: &Tres, tres: &[(String, u64)]) -> bool {
     most.0.iter().any(|(name, most)| get(tres, name) > *most)
 }
 
+/// Returns true if a job has more than a limit on one of its nodes.
+fn above_on_a_node(machine: &Machine, most: &Tres, running: &Running) -> bool {
+    if most.is_empty() {
+        return false;
+    }
+    running.allocation.parts.iter().any(|part| {
+        let alone = Running {
+            allocation: Allocation {
+                parts: vec![part.clone()],
+                whole: running.allocation.whole,
+            },
+            ..running.clone()
+        };
+        above(most, &tres_of(machine, &alone))
+    })
+}
+
 /// Limits without those that a QOS has set.
 fn without(limits: &Tres, set: &[(&str, String)], name: &str) -> Tres {
     let own = limits
@@ -361,4 +515,141 @@ fn without(limits: &Tres, set: &[(&str, String)], name: &str) -> Tres {
         .iter()
         .filter(|(kind, _)| !set.iter().any(|(known, of)| *known == name && of == kind));
     Tres(own.cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::node_set::NodeSet;
+    use super::super::usage::Part;
+    use super::*;
+    use fairtree_model::machine::Node;
+
+    fn ask() -> Ask {
+        Ask {
+            id: 1,
+            task: None,
+            array_running: None,
+            submit: 0,
+            partitions: vec![0],
+            user: 0,
+            assoc: Some(AssocIndex::new(0)),
+            qos: Some(0),
+            least_nodes: 1,
+            most_nodes: None,
+            cpus: 4,
+            tasks: 4,
+            cpus_per_task: 1,
+            tasks_per_node: 0,
+            memory: None,
+            limit_secs: Some(3600),
+            least_secs: None,
+            gres: Vec::new(),
+            usable: NodeSet::all(2),
+            same: Vec::new(),
+            required: None,
+            exclusive: false,
+            contiguous: false,
+            nice: 0,
+            fixed: None,
+        }
+    }
+
+    fn running() -> Running {
+        let part = |node: usize, cpus: u32| Part {
+            node,
+            cpus,
+            cores: cpus,
+            memory_mb: 0,
+            gres: Vec::new(),
+        };
+        Running {
+            job: 0,
+            partition: 0,
+            start: 1000,
+            limit_end: 4600,
+            allocation: Allocation {
+                parts: vec![part(0, 3), part(1, 1)],
+                whole: false,
+            },
+        }
+    }
+
+    fn counters(assoc: Limits, qos: Limits, flags: &[&str]) -> Counters {
+        Counters::new(SiteLimits {
+            enforced: true,
+            assocs: vec![assoc],
+            qos: vec![QosLimits {
+                all: qos,
+                flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+                ..QosLimits::default()
+            }],
+            partition_qos: vec![None],
+            parents: vec![None],
+            accounts: vec![0],
+        })
+    }
+
+    fn machine() -> Machine {
+        Machine {
+            nodes: vec![Node::default(), Node::default()],
+            ..Machine::default()
+        }
+    }
+
+    fn cpu(count: u64) -> Tres {
+        Tres(vec![("cpu".to_owned(), count)])
+    }
+
+    // By hand: four CPUs for 300 s are 20 CPU-minutes, and 5 minutes.
+    #[test]
+    fn minutes_that_were_used_are_limited_and_decay() {
+        let (machine, asks) = (machine(), [ask()]);
+        let of_cpus = Limits {
+            group_mins: cpu(20),
+            ..Limits::default()
+        };
+        let of_wall = Limits {
+            group_wall_mins: Some(5),
+            ..Limits::default()
+        };
+        for (assoc, qos, words) in [
+            (
+                of_cpus.clone(),
+                Limits::default(),
+                "GrpTRESMins of the association",
+            ),
+            (Limits::default(), of_cpus, "GrpTRESMins of the QOS"),
+            (
+                of_wall.clone(),
+                Limits::default(),
+                "GrpWall of the association",
+            ),
+            (Limits::default(), of_wall, "GrpWall of the QOS"),
+        ] {
+            for flags in [&[][..], &["NoDecay"]] {
+                let mut counters = counters(assoc.clone(), qos.clone(), flags);
+                counters.pass(&machine, &asks, &[], 1000, 1.0);
+                counters.pass(&machine, &asks, &[running()], 1200, 1.0);
+                assert_eq!(counters.before(&asks[0], 0), None);
+                counters.use_until(&machine, &asks, &running(), 1300);
+                assert_eq!(counters.before(&asks[0], 0), Some(words));
+                counters.pass(&machine, &asks, &[], 1500, 0.5);
+                let stays = !flags.is_empty() && words.ends_with("QOS");
+                assert_eq!(counters.before(&asks[0], 0), stays.then_some(words));
+            }
+        }
+    }
+
+    #[test]
+    fn resources_on_a_node_are_limited() {
+        let (machine, asks) = (machine(), [ask()]);
+        for (most, words) in [(3, None), (2, Some("MaxTRESPerNode of the QOS"))] {
+            let limits = Limits {
+                node_tres: cpu(most),
+                ..Limits::default()
+            };
+            let counters = counters(Limits::default(), limits, &[]);
+            assert_eq!(counters.after(&machine, &asks[0], &running()), words);
+        }
+    }
 }

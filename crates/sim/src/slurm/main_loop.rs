@@ -89,6 +89,8 @@ pub fn try_start(
     state.weights.set(machine, &config);
     let mut offered = config.clone();
     offered.keep(available);
+    let limit_end = now + ask.run_limit_in(machine, one.partition);
+    state.take_reserved(&mut offered, now, limit_end);
     let unavailable = |required: &NodeSet| !required.is_subset(available);
     if ask.required.as_ref().is_some_and(unavailable) {
         return Outcome::Unavailable;
@@ -103,7 +105,6 @@ pub fn try_start(
     free.take(&state.whole_nodes());
     let found = question.choose(&free, &state.uses, &mut state.weights);
     let Some(allocation) = found else {
-        let limit_end = now + ask.run_limit_in(machine, one.partition);
         let none = NodeUse::none(machine);
         let mut weights = state.weights.clone();
         // Limits are looked at before the job blocks its partition.
@@ -131,7 +132,7 @@ pub fn try_start(
         job: one.job,
         partition: one.partition,
         start: now,
-        limit_end: now + ask.run_limit_in(machine, one.partition),
+        limit_end,
         allocation: allocation.clone(),
     };
     if let Some(limit) = state.counters.after(machine, ask, &running) {

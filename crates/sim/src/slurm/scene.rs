@@ -97,6 +97,9 @@ fn remove(machine: &mut Machine, gone: &[usize]) {
     for partition in &mut machine.partitions {
         partition.nodes = partition.nodes.iter().filter_map(place).collect();
     }
+    for outage in &mut machine.outages {
+        outage.nodes = outage.nodes.iter().filter_map(place).collect();
+    }
     let mut at = 0..;
     machine
         .nodes

@@ -12,7 +12,7 @@ use fairtree::priority::{
 };
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::{
-    BillingRule, HalfLife, Ledger, Period, Phase, Run, RunState, billable_tres, due,
+    BillingRule, Decay, HalfLife, Ledger, Period, Phase, Run, RunState, billable_tres, due,
 };
 use fairtree_model::cluster::{billing_weights, kinds};
 use fairtree_model::input::slurm::conf::Conf;
@@ -145,6 +145,12 @@ impl Site {
     /// Seconds between two passes.
     pub fn period(&self) -> i64 {
         i64::from(self.config.priority_calc_period_secs).max(1)
+    }
+
+    /// What is left of usage after some seconds, 0 to 1.
+    pub fn decayed(&self, secs: i64) -> f64 {
+        let half_life = self.config.priority_decay_half_life_secs;
+        Decay::new(half_life, self.config.compat).factor(secs)
     }
 
     /// The tree.

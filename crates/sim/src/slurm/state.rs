@@ -1,6 +1,6 @@
 //! The state of a cluster: jobs that run, jobs that wait, nodes in use.
 
-use fairtree_model::machine::Machine;
+use fairtree_model::machine::{Machine, OutageKind};
 
 use super::ask::Ask;
 use super::limits::Counters;
@@ -81,6 +81,8 @@ pub struct State {
     pub running: Vec<Running>,
     /// Nodes that are up.
     pub up: NodeSet,
+    /// Reserved nodes, from and to, seconds since 1970.
+    pub reserved: Vec<(NodeSet, i64, i64)>,
     /// Nodes on which a job has ended and is being cleaned up.
     pub completing: NodeSet,
     /// Weights of nodes.
@@ -102,9 +104,37 @@ impl State {
             uses: NodeUse::none(machine),
             running: Vec::new(),
             up: NodeSet::of(size, up.map(|(at, _)| at)),
+            reserved: reserved(machine),
             completing: NodeSet::empty(size),
             weights: Weights::new(machine),
             counters: Counters::default(),
+        }
+    }
+
+    /// The nodes of an outage are up again at `now`, except those of another one.
+    pub fn come_back(&mut self, machine: &Machine, outage: usize, now: i64) {
+        let away = |node: &usize| {
+            let mut others = machine.outages.iter().enumerate();
+            others.any(|(at, other)| {
+                at != outage
+                    && other.kind == OutageKind::Down
+                    && (other.from..other.to).contains(&now)
+                    && other.nodes.contains(node)
+            })
+        };
+        for node in &machine.outages[outage].nodes {
+            if machine.nodes[*node].is_up && !away(node) {
+                self.up.insert(*node);
+            }
+        }
+    }
+
+    /// Takes the nodes away that are reserved at any time from `start` to `end`.
+    pub fn take_reserved(&self, nodes: &mut NodeSet, start: i64, end: i64) {
+        for (own, from, to) in &self.reserved {
+            if *from < end && *to > start {
+                nodes.take(own);
+            }
         }
     }
 
@@ -138,6 +168,21 @@ impl State {
         let whole = self.uses.iter().enumerate().filter(|(_, node)| node.whole);
         NodeSet::of(self.uses.len(), whole.map(|(at, _)| at))
     }
+}
+
+fn reserved(machine: &Machine) -> Vec<(NodeSet, i64, i64)> {
+    let size = machine.nodes.len();
+    let outages = machine.outages.iter();
+    let reserved = outages.filter(|outage| outage.kind == OutageKind::Reserved);
+    reserved
+        .map(|one| {
+            (
+                NodeSet::of(size, one.nodes.iter().copied()),
+                one.from,
+                one.to,
+            )
+        })
+        .collect()
 }
 
 /// Sorts a queue: tier, priority, submission, number.

@@ -68,6 +68,7 @@ pub(super) fn read(
     let mut jobs: Vec<RecordedJob> = Vec::new();
     let (mut without_options, mut ignored) = (0, Vec::new());
     let mut left_out = LeftOut::new();
+    let mut components = 0_usize;
     let options = sacct::Options::default();
     let input = open(path)?.input;
     let summary = sacct::read_requests(&name, input, options, &mut |record| {
@@ -78,6 +79,7 @@ pub(super) fn read(
                 return;
             }
         };
+        components += usize::from(record.job.id.contains('+'));
         without_options += usize::from(!lines.is_empty() && job.options.is_none());
         ignored.extend(job.job.request.ignored.iter().cloned());
         jobs.push(job.job);
@@ -96,6 +98,11 @@ pub(super) fn read(
     }
     assumptions.extend(summary.notes);
     assumptions.extend(left_out_notes(&left_out));
+    if components > 0 {
+        assumptions.push(format!(
+            "heterogeneous jobs are not modelled: each of their {components} components is a job of its own"
+        ));
+    }
     ignored.sort();
     for same in ignored.chunk_by(|a, b| a == b) {
         assumptions.push(format!("{} is not modelled: {} jobs", same[0], same.len()));

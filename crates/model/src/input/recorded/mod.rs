@@ -8,11 +8,13 @@
 //! | `jobs.tsv`, `*.events` | the options of each `sbatch` |
 //! | `slurmctld.log` | cycles of the schedulers, to the millisecond |
 //! | `sdiag*` | counters of the schedulers |
+//! | `node_events*`, `reservations*` | nodes that were down, and reservations |
 //! | `nodes.txt` | states and CPUs of nodes, again and again |
 //!
 //! Each may be in gzip with `.gz` after its name. What is missing is in [`Recorded::assumptions`].
 
 mod jobs;
+mod outages;
 pub mod past;
 mod samples;
 
@@ -72,7 +74,8 @@ impl Recorded {
             Some(path) => read_log(&path)?,
             None => Log::default(),
         };
-        let (mut conf, machine) = read_conf(&conf_path, log.release)?;
+        let (mut conf, mut machine) = read_conf(&conf_path, log.release)?;
+        files.add_outages(&mut machine)?;
         if is_before_fair_tree(&conf_path) && !conf.config.priority_flags.no_fair_tree {
             conf.config.priority_flags.no_fair_tree = true;
             let why = "fair share is classic, the default before Slurm 19.05";
@@ -120,18 +123,21 @@ impl Recorded {
     /// sacct nor in the Standard Workload Format.
     pub fn of_log(log: &Path, site: &Path) -> Result<Recorded, InputError> {
         let mut assumptions = Vec::new();
-        let (conf_path, accounting) = match site.is_dir() {
+        let (conf_path, accounting, files) = match site.is_dir() {
             true => {
                 let files = Files::of(site)?;
                 let conf = files.conf(&mut assumptions)?;
-                (conf, files.accounting(&mut assumptions)?)
+                (conf, files.accounting(&mut assumptions)?, Some(files))
             }
             false => {
                 assumptions.push(NO_SCRIPT.to_owned());
-                (site.to_path_buf(), Accounting::default())
+                (site.to_path_buf(), Accounting::default(), None)
             }
         };
-        let (conf, machine) = read_conf(&conf_path, None)?;
+        let (conf, mut machine) = read_conf(&conf_path, None)?;
+        if let Some(files) = files {
+            files.add_outages(&mut machine)?;
+        }
         let jobs = jobs::read_log(log, &mut assumptions)?;
         Ok(Recorded {
             name: log.display().to_string(),
@@ -188,6 +194,19 @@ impl<'a> Files<'a> {
         }
         let found = self.find(&|name| name == "slurm.conf");
         found.ok_or_else(|| lacks(self.folder, "slurm.conf"))
+    }
+
+    /// Times in which nodes are not for jobs.
+    fn add_outages(&self, machine: &mut Machine) -> Result<(), InputError> {
+        if let Some(path) = self.find(&|name| name.starts_with("node_events")) {
+            let found = outages::events(&shown(&path), &text(&path)?, machine)?;
+            machine.outages.extend(found);
+        }
+        if let Some(path) = self.find(&|name| name.starts_with("reservations")) {
+            let found = outages::reservations(&shown(&path), &text(&path)?, machine)?;
+            machine.outages.extend(found);
+        }
+        Ok(())
     }
 
     /// Accounts, users and QOS of sacctmgr.script.

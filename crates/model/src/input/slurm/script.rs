@@ -411,15 +411,24 @@ impl Command<'_> {
             "maxnodes" | "maxnodesperjob" => limits.job_tres = self.one("node", key, value)?,
             "maxtrespernode" | "maxtrespn" => limits.node_tres = self.tres(key, value)?,
             "maxwall" | "maxwalldurationperjob" | "maxwallpj" => {
-                limits.job_mins = match parse_time(value) {
-                    Ok(Time::Secs(secs)) => Some(secs.div_ceil(60)),
-                    Ok(Time::Infinite) => None,
-                    Err(error) => return Err(self.value(key, value, &error.allowed)),
-                };
+                limits.job_mins = self.minutes(key, value)?;
             }
+            "grpwall" => limits.group_wall_mins = self.minutes(key, value)?,
             _ => {}
         }
         Ok(())
+    }
+
+    /// Minutes of a time; -1 takes a limit away.
+    fn minutes(&self, key: &str, value: &str) -> Result<Option<u32>, InputError> {
+        if value == "-1" {
+            return Ok(None);
+        }
+        match parse_time(value) {
+            Ok(Time::Secs(secs)) => Ok(Some(secs.div_ceil(60))),
+            Ok(Time::Infinite) => Ok(None),
+            Err(error) => Err(self.value(key, value, &error.allowed)),
+        }
     }
 
     /// A whole number; -1 takes a limit away.
