@@ -20,6 +20,7 @@
 //! | [`forecast`] | how good are forecasts of starts |
 //! | [`metrics`] | what does a monitoring system store of a site |
 //! | [`history`] | what was used over time, and what does the engine make of it |
+//! | [`policy`] | which settings and policy file do answers follow, and what do they not follow |
 //!
 //! `fairtree-render` writes the answers as text, JSON, pages and pictures.
 
@@ -33,6 +34,7 @@ pub mod history;
 pub mod ledger;
 pub mod metrics;
 pub mod plan;
+pub mod policy;
 pub mod prio;
 pub mod queue;
 pub mod share;

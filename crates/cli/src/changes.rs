@@ -4,16 +4,14 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::args::{ChangeArgs, WhatIfArgs};
-use super::cluster::{policy_file, refused as in_policy};
+use super::cluster::policy_file;
 use super::{Failure, open};
-use fairtree::compat::Compat;
 use fairtree::config::time::{Time, parse_time};
-use fairtree::config::{Config, Include, PolicyFile, Program, SlurmConfReader, UsageModel};
+use fairtree::config::{Include, PolicyFile};
 use fairtree::tree::Shares;
-use fairtree_analysis::what_if::{JobChange, SiteChange};
+use fairtree_analysis::what_if::{JobChange, NewSettings, SiteChange};
 use fairtree_model::cluster::{Cluster, JobName};
-use fairtree_model::input::slurm::conf::{self, Conf, PartitionLine};
-use fairtree_model::input::slurm::config::compat_of;
+use fairtree_model::input::slurm::conf::{self, Conf};
 
 /// The options, understood as far as that needs no site.
 pub(super) struct Asked {
@@ -202,114 +200,19 @@ impl Asked {
 
     /// The changes of a site, in the order in which they are made.
     pub(super) fn of(self, cluster: &Cluster) -> Result<Vec<SiteChange>, Failure> {
-        let mut changes = Vec::new();
         let conf = self
             .conf
             .map(|(text, name)| parse_conf(&text, &name, cluster))
             .transpose()?;
-        let mut usage = cluster.config.usage();
-        if conf.is_some() || !self.settings.is_empty() || self.policy.is_some() {
-            let mut config = config(cluster, conf.as_ref(), &self.settings)?;
-            let mut said = differences(cluster, &config, conf.as_ref(), &self.settings);
-            if let Some((file, name)) = &self.policy {
-                config = config.under_policy(file).map_err(in_policy)?;
-                let known = |name: &str| cluster.account(name).is_some();
-                file.check_accounts(known).map_err(in_policy)?;
-                let find = |name: &str| cluster.account(name);
-                config
-                    .check_minutes(&cluster.tree, find)
-                    .map_err(in_policy)?;
-                said.push(match &self.before {
-                    Some(before) => format!("the policy is that of {name}, not of {before}"),
-                    None => format!("the policy is that of {name}"),
-                });
-            }
-            usage = config.usage();
-            if cluster.uses.is_none()
-                && cluster.usage_models_under(&config) != cluster.usage_models()
-            {
-                said.push("usage stays as it is, as it is not known when it was used".to_owned());
-            }
-            changes.push(SiteChange::Settings(Box::new(config), said));
-        }
-        for line in conf.iter().flat_map(|conf| &conf.partitions) {
-            changes.extend(partition(cluster, line));
-        }
-        let passes = |change: &SiteChange| matches!(change, SiteChange::After(_));
-        let known = cluster.uses.as_ref().is_some_and(|uses| uses.has_times());
-        if usage != UsageModel::HalfLife && !known && self.changes.iter().any(passes) {
-            return Err(Failure::Usage(format!(
-                "--after: with usage={usage} it is not known what leaves the usage there is; \
-                 allowed is usage=half_life, or a described site with [[use]] alone"
-            )));
-        }
-        changes.extend(self.changes);
-        Ok(changes)
-    }
-}
-
-/// The factor of a partition of the site, if the file gives a different one.
-fn partition(cluster: &Cluster, line: &PartitionLine) -> Option<SiteChange> {
-    let at = cluster.find_partition(&line.name).ok()?;
-    let own = cluster.tables.partitions[at].priority_job_factor;
-    // slurm.conf(5): PriorityJobFactor is 1 where nothing is given.
-    let factor = line.priority_job_factor.unwrap_or(1);
-    (factor != own).then(|| SiteChange::PartitionFactor(line.name.clone(), factor))
-}
-
-/// The settings after the changes.
-fn config(
-    cluster: &Cluster,
-    conf: Option<&Conf>,
-    settings: &[(String, String)],
-) -> Result<Config, Failure> {
-    let usage = |error: &fairtree::config::ConfigError| Failure::Usage(format!("--set: {error}"));
-    let is = |key: &str, wanted: &str| key.eq_ignore_ascii_case(wanted);
-    let mut plugin = match conf {
-        Some(conf) => conf.priority_type.clone(),
-        None => cluster.priority_type.clone(),
-    };
-    let mut base = conf.map_or_else(|| cluster.config.clone(), |conf| conf.config.clone());
-    let told = |key: &str| is(key, "PriorityParameters") || is(key, "PriorityType");
-    if settings.iter().any(|(key, _)| told(key)) {
-        // Said anew, and what is not said is the default.
-        base.compat = Compat::Documented;
-    }
-    let mut reader = SlurmConfReader::of(base, cluster.release);
-    for (key, value) in settings {
-        if is(key, "PriorityType") {
-            plugin = Some(value.clone());
-        } else {
-            reader.set(key, value).map_err(|error| usage(&error))?;
-        }
-    }
-    let mut config = reader
-        .finish_for(Program::Command)
-        .map_err(|errors| usage(&errors[0]))?;
-    config.compat = compat_of(plugin.as_deref(), cluster.release, config.compat);
-    Ok(config)
-}
-
-/// The differences between the settings now and before, as far as the words of options show them.
-fn differences(
-    cluster: &Cluster,
-    config: &Config,
-    conf: Option<&Conf>,
-    settings: &[(String, String)],
-) -> Vec<String> {
-    let mut said: Vec<String> = Vec::new();
-    if conf.is_some() {
-        said.push("the settings of another slurm.conf".to_owned());
-    }
-    said.extend(settings.iter().map(|(key, value)| format!("{key}={value}")));
-    if config.compat != cluster.config.compat {
-        let whose = match config.compat {
-            Compat::Documented => "what the documentation states".to_owned(),
-            Compat::Slurm(release) => format!("what priority/multifactor of {release} does"),
+        let new = NewSettings {
+            conf,
+            settings: self.settings,
+            policy: self.policy,
+            before: self.before,
         };
-        said.push(format!("priorities follow {whose}"));
+        let changes = new.changes(cluster, self.changes);
+        changes.map_err(|error| Failure::Usage(error.to_string()))
     }
-    said
 }
 
 fn read(path: &Path) -> Result<(String, String), Failure> {

@@ -4,7 +4,7 @@ use std::io::{BufWriter, IsTerminal, Write, stdout};
 use std::path::Path;
 
 use super::args::{AlgorithmName, ChartArgs, ChartFormat, PictureName, ThemeName};
-use super::cluster::{check_accounts, policy_file, refused, settings_of};
+use super::cluster::{policy_file, refused};
 use super::input::{Input, Opened, no_shares, open_stream, read_opened, read_or_ask, shares_of};
 use super::message::Messages;
 use super::progress::Waiting;
@@ -15,6 +15,7 @@ use fairtree::config::time::parse_minutes_as_secs;
 use fairtree::config::{PolicyFile, UsageModel};
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::history::{Timeline, from_captures, from_history};
+use fairtree_analysis::policy::{check_accounts, settings_of};
 use fairtree_analysis::share::{Fractions, ShareReport, from_listed, from_site, ranking_of};
 use fairtree_model::input::capture::{list, open_only};
 use fairtree_model::input::site::Site;
@@ -86,7 +87,7 @@ impl Own {
             }
             Input::Listing(listing, settings) => {
                 let config = settings.as_ref().map(|beside| &beside.config);
-                let config = settings_of(config, self.policy.as_ref())?;
+                let config = settings_of(config, self.policy.as_ref()).map_err(refused)?;
                 let (ranking, compat) = match &config {
                     Some(config) => (config.ranking(), config.compat),
                     None => (ranking_of(&listing), Compat::default()),
@@ -95,7 +96,7 @@ impl Own {
                 let ranking = self.ranking(ranking);
                 let listed = Listed::new(&listing, ranking)?;
                 if let Some(policy) = self.policy.as_ref().filter(|_| is_latest) {
-                    check_accounts(&listed, policy, config.as_ref())?;
+                    check_accounts(&listed, policy, config.as_ref()).map_err(refused)?;
                 }
                 let mut report = from_listed(&listed, compat, config.as_ref(), Fractions::Printed);
                 if settings.is_some() {

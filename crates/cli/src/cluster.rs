@@ -8,12 +8,10 @@ use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::{Failure, compat_of, open};
 use fairtree::compat::Compat;
-use fairtree::config::{Config, ConfigError, Expect, PolicyFile};
-use fairtree::fairshare::{Entitlement, Excess};
-use fairtree::tree::{AssocIndex, Tree};
-use fairtree_analysis::prio::order_note;
+use fairtree::config::{Config, ConfigError, PolicyFile};
+use fairtree_analysis::policy::{notes, notes_beside_places};
 use fairtree_analysis::share::ranking_of;
-use fairtree_model::cluster::{Cluster, JobName, Names, runs};
+use fairtree_model::cluster::{Cluster, JobName, runs};
 use fairtree_model::input::capture::follow;
 use fairtree_model::input::slurm::part::Wanted;
 use fairtree_model::input::slurm::snapshot::Snapshot;
@@ -192,59 +190,16 @@ pub(super) fn own_policy(config: &Config) -> Option<(String, io::Result<String>)
 }
 
 /// Follows the policy file that a live site's settings name, where this host has it. Where it does not,
-/// or slurmctld would refuse it, the settings stay as they are, and [`policy_notes`] reports it.
+/// or slurmctld would refuse it, the settings stay as they are, and a note reports it.
 pub(super) fn follow_own(config: &mut Config) {
     if let Some((name, Ok(text))) = own_policy(config) {
         follow(config, &name, &text);
     }
 }
 
-/// The settings beside a listing of sshare: the site's own, as far as they are known, under the policy
-/// that was named, if one was.
-///
-/// # Errors
-/// Those of [`Config::under_policy`].
-pub(super) fn settings_of(
-    own: Option<&Config>,
-    policy: Option<&PolicyFile>,
-) -> Result<Option<Config>, Failure> {
-    let Some(policy) = policy else {
-        return Ok(own.cloned());
-    };
-    let config = own.cloned().unwrap_or_default().under_policy(policy);
-    Ok(Some(config.map_err(refused)?))
-}
-
-/// Refuses a policy with accounts that a listing of sshare does not have, or with too many minutes.
-/// `config`: settings that follow it.
-pub(super) fn check_accounts(
-    listed: &Listed<'_>,
-    policy: &PolicyFile,
-    config: Option<&Config>,
-) -> Result<(), Failure> {
-    let find = |name: &str| listed.account(name);
-    let known = policy.check_accounts(|name| find(name).is_some());
-    let minutes = |config: &Config| config.check_minutes(&listed.tree().tree, find);
-    let sound = known.and_then(|()| config.map_or(Ok(()), minutes));
-    sound.map_err(refused)
-}
-
 /// A policy that is not the site's.
 pub(super) fn refused(error: ConfigError) -> Failure {
     Failure::Usage(error.to_string())
-}
-
-/// The parts of a policy that reports do not follow, in sentences.
-pub(super) fn policy_notes(config: &Config) -> Vec<String> {
-    let notes = file_note(config).into_iter();
-    notes.chain(order_note(config)).collect()
-}
-
-fn file_note(config: &Config) -> Option<String> {
-    let path = config.policy_file()?;
-    Some(format!(
-        "the site's policy file is not read here: --policy {path} follows it"
-    ))
 }
 
 fn incomplete(listing: &Listing, why: &str) -> Failure {
@@ -254,50 +209,13 @@ fn incomplete(listing: &Listing, why: &str) -> Failure {
     ))
 }
 
-/// A sentence for each account whose children have more minutes than it has. `name`: of an account.
-pub(super) fn excess_notes(
-    entitlement: &Entitlement,
-    tree: &Tree,
-    name: impl Fn(AssocIndex) -> String,
-) -> Vec<String> {
-    let note = |excess: &Excess| {
-        format!(
-            "children of {} have {} minutes, more than its {}: each is entitled to its part of these",
-            name(excess.parent),
-            excess.given,
-            excess.minutes
-        )
-    };
-    entitlement.excesses(tree).iter().map(note).collect()
-}
-
 /// Shows what was taken for granted.
 pub(super) fn note(cluster: &Cluster, messages: &Messages) {
-    let entitlement = cluster.entitlement();
-    let name = |index| cluster.assoc(index);
-    for note in excess_notes(&entitlement, &cluster.tree, name) {
-        messages.note(&note);
-    }
-    for assumption in &cluster.assumptions {
-        messages.note(assumption);
-    }
-    for note in policy_notes(&cluster.config) {
-        messages.note(&note);
-    }
+    notes(cluster).iter().for_each(|note| messages.note(note));
 }
 
 /// As [`note`], for an answer that shows places in the order.
 pub(super) fn note_beside_places(cluster: &Cluster, messages: &Messages) {
-    for assumption in &cluster.assumptions {
-        messages.note(assumption);
-    }
-    file_note(&cluster.config)
-        .iter()
-        .for_each(|note| messages.note(note));
-    if cluster.config.expect() == Expect::History {
-        messages.note(
-            "expect=history: only the plugin knows how long runs took; here jobs are expected to \
-             take their time limits",
-        );
-    }
+    let notes = notes_beside_places(cluster);
+    notes.iter().for_each(|note| messages.note(note));
 }

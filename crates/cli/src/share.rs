@@ -3,9 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::{AlgorithmName, ShareArgs};
-use super::cluster::{
-    check_accounts, excess_notes, policy_file, policy_notes, refused, settings_of,
-};
+use super::cluster::{policy_file, refused};
 use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::user::login_names;
@@ -13,8 +11,9 @@ use super::{Failure, Outcome, compat_of, terminal, told};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
 use fairtree::tree::AssocIndex;
+use fairtree_analysis::policy::{check_accounts, excess_notes, policy_notes, settings_of};
 use fairtree_analysis::share::{
-    Fractions, Gap, Select, ShareReport, check, from_listed, from_site, ranking_of, rates_accounts,
+    Fractions, Select, ShareReport, check, from_listed, from_site, ranking_of, rates_accounts,
     select,
 };
 use fairtree_model::cluster::{Capacity, entitlement};
@@ -22,7 +21,7 @@ use fairtree_model::input::Format;
 use fairtree_model::input::sshare::{Column, Field, default_fields, parse_fields};
 use fairtree_model::listed::Listed;
 use fairtree_render::chart::{Forest, Theme, bars_svg, page, write_tree};
-use fairtree_render::share::{Separator, Table, to_json, write_agreement};
+use fairtree_render::share::{Separator, Table, notes, to_json, write_agreement};
 
 /// Reads, computes, prints.
 pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Failure> {
@@ -79,7 +78,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         }
         Input::Listing(listing, beside) => {
             let config = beside.as_ref().map(|beside| &beside.config);
-            let config = settings_of(config, policy.as_ref())?;
+            let config = settings_of(config, policy.as_ref()).map_err(refused)?;
             let (own, own_compat) = match &config {
                 Some(config) => (config.ranking(), config.compat),
                 None => (ranking_of(&listing), Compat::default()),
@@ -90,7 +89,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             let compat = compat.unwrap_or(own_compat);
             let listed = Listed::new(&listing, ranking)?;
             if let Some(policy) = &policy {
-                check_accounts(&listed, policy, config.as_ref())?;
+                check_accounts(&listed, policy, config.as_ref()).map_err(refused)?;
             }
             if let Some(config) = &config {
                 let tree = &listed.tree().tree;
@@ -250,53 +249,12 @@ fn compare(
     told(written, outcome)
 }
 
-/// Tells what could not be computed and what was taken for granted: a few reasons per column.
+/// Shows what could not be computed and what was taken for granted.
 fn note(report: &ShareReport, messages: &Messages, wanted: impl Fn(Column) -> bool) {
-    const REASONS: usize = 3;
-    for column in Column::ALL.into_iter().filter(|&column| wanted(column)) {
-        let gaps: Vec<&Gap> = report
-            .gaps
-            .iter()
-            .filter(|gap| gap.column == column)
-            .collect();
-        for gap in gaps.iter().take(REASONS) {
-            messages.note(&format!(
-                "{} of {} is not computed but left as in the input: {}",
-                column.name(),
-                names(report, &gap.rows),
-                gap.why
-            ));
-        }
-        let rest = gaps.get(REASONS..).unwrap_or_default();
-        if !rest.is_empty() {
-            let rows: usize = rest.iter().map(|gap| gap.rows.len()).sum();
-            messages.note(&format!(
-                "{} of {rows} more rows is not computed, for {} more reasons; --json lists them",
-                column.name(),
-                rest.len()
-            ));
-        }
-    }
-    for assumption in &report.assumptions {
-        messages.note(assumption);
-    }
+    let notes = notes(report, wanted);
+    notes.iter().for_each(|note| messages.note(note));
 }
 
-/// A few rows by name, the rest by number.
-fn names(report: &ShareReport, rows: &[usize]) -> String {
-    const SHOWN: usize = 3;
-    let first: Vec<String> = rows
-        .iter()
-        .take(SHOWN)
-        .map(|&row| report.rows[row].name())
-        .collect();
-    match rows.len().saturating_sub(SHOWN) {
-        0 => first.join(", "),
-        more => format!("{} and {more} more rows", first.join(", ")),
-    }
-}
-
-/// The columns, four to a line, as `sshare --helpformat` lists them.
 /// Refuses a column of a table that no program could read back.
 fn wide_enough(field: &Field) -> Result<(), Failure> {
     let (name, least) = (field.column.name(), field.column.least_width());
@@ -311,6 +269,7 @@ fn wide_enough(field: &Field) -> Result<(), Failure> {
     }
 }
 
+/// The columns, four to a line, as `sshare --helpformat` lists them.
 fn list_columns(out: &mut impl Write) -> std::io::Result<()> {
     let all = [&Column::ALL[..], &Column::OWN].concat();
     for line in all.chunks(4) {

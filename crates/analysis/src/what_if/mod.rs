@@ -14,12 +14,14 @@ pub(crate) mod apply;
 mod change;
 mod job_moves;
 mod moves;
+mod settings;
 pub(crate) mod standing;
 
 pub use apply::ChangeError;
 pub use change::{JobChange, OtherMachine, SiteChange};
 pub use job_moves::JobMoves;
 pub use moves::{AssocMove, JobMove, Move, Named, WhatIf};
+pub use settings::{NewSettings, SettingsError};
 pub use standing::{JobStanding, Points, QueueError, Standing};
 
 use fairtree_model::cluster::Cluster;

@@ -34,9 +34,7 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
         messages.note("no such job waits");
     }
     let making = Making {
-        draws: args
-            .draws
-            .map_or(Making::default().draws, |draws| usize::from(draws)),
+        draws: args.draws.map_or(Making::default().draws, usize::from),
         seed: args.seed,
         by_limits: args.proxy == Some(ProxyName::Limit),
         ..Making::default()
