@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::args::ExplainArgs;
 use super::cluster::{Readable, Where, hidden, note, note_beside_places, policy_file, refused};
+use super::forecast::{made_now, of_newest};
 use super::input::{Input, is_piped};
 use super::message::Messages;
 use super::progress::Waiting;
@@ -64,6 +65,11 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     let named: Vec<JobName> = named.filter_map(|name| name.parse().ok()).collect();
     let about_jobs = args.who.parse::<JobName>().is_ok();
     let of_slurm = args.live.from.is_some() || (args.file.is_none() && !is_piped());
+    if args.forecast && !(about_jobs && of_slurm) {
+        return Err(Failure::Usage(
+            "--forecast is for a job of a live site, or of a capture (--from DIR)".to_owned(),
+        ));
+    }
     let mut cluster = match (about_jobs, of_slurm) {
         (true, true) => {
             match args.versus {
@@ -120,6 +126,9 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     } else {
         users(args, &cluster)
     };
+    if outcome.is_ok() && of_slurm && about_jobs && args.versus.is_none() && !args.json {
+        likely_start(args, messages)?;
+    }
     let by_places = about_jobs && cluster.config.order() != Order::Weighted;
     match by_places && cluster.jobs.is_some() {
         true => note_beside_places(&cluster, messages),
@@ -140,6 +149,20 @@ fn beyond_numbers(option: &str, name: &str) -> Option<Failure> {
     let beyond = is_number && name.parse::<JobName>().is_err();
     let allowed = "the number of a job up to 4294967295, as 4711, or 4711_3 for a task of an array";
     beyond.then(|| Failure::Usage(format!("{option}: found {name:?}, allowed is {allowed}")))
+}
+
+/// When the job will start, in a line: by a forecast that is asked for, or that of the newest capture.
+fn likely_start(args: &ExplainArgs, messages: &Messages) -> Result<(), Failure> {
+    let (job, folder) = (&args.who, args.live.from.as_deref());
+    let line = match args.forecast {
+        true => Some(made_now(job, folder, args.live.time_limit, messages)?),
+        false => of_newest(job, folder, messages),
+    };
+    let mut out = Wrapped::to_terminal(stdout());
+    if let Some(line) = line {
+        writeln!(out, "\n{line}")?;
+    }
+    Ok(out.flush()?)
 }
 
 /// The job that stands where a file is expected, and there is no such file.

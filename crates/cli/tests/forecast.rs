@@ -303,3 +303,28 @@ fn hidden_jobs_give_no_forecast() {
         ran.err
     );
 }
+
+#[test]
+fn explain_ends_with_the_likely_start() {
+    let with = capture("forecast-explain", &waiting(), Some(&history(12, 59)));
+    let ran = fairtree(&["explain", "3", "--from", &with], b"");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let last = ran.out.lines().last().expect("a line");
+    assert!(last.starts_with("Likely start "), "{}", ran.out);
+    assert!(last.contains(", from the capture of "), "{}", ran.out);
+    let plain = capture("forecast-explain-without", &waiting(), None);
+    let without = fairtree(&["explain", "3", "--from", &plain], b"");
+    assert!(
+        !without.out.contains("start is forecast"),
+        "{}",
+        without.out
+    );
+    let asked = fairtree(&["explain", "3", "--forecast", "--from", &plain], b"");
+    let last = asked.out.lines().last().expect("a line");
+    assert!(last.starts_with("Start "), "{}", asked.out);
+    assert!(
+        last.contains("if every job runs to its time limit"),
+        "{}",
+        asked.out
+    );
+}

@@ -25,6 +25,10 @@ pub struct ExplainArgs {
     /// compared with whoever comes right before
     #[arg(long, value_name = "WHO")]
     pub versus: Option<String>,
+    /// Forecast now when the job will start, as `fairtree forecast` does; without this option the forecast is
+    /// that of the newest capture with past jobs
+    #[arg(long, conflicts_with_all = ["versus", "json"])]
+    pub forecast: bool,
     /// Follow this policy file instead of the site's policy
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
@@ -43,7 +47,7 @@ pub struct ExplainArgs {
 pub(super) const EXPLAIN_ABOUT: &str = "\
 Show why a job waits, its place and its priority, why one job or user comes before another, and what would help.
 
-First the reason to wait in words, the place, and who is ahead by account. Then each term as factor x weight = points, and the numbers that the factor is made of. Then what would help: what its user can do, and what only others can do.
+First the reason to wait in words, the place, and who is ahead by account; at the end the likely start. Then each term as factor x weight = points, and the numbers that the factor is made of. Then what would help: what its user can do, and what only others can do.
 
 \
  Of two jobs the \
@@ -63,6 +67,7 @@ Exit codes:
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   fairtree explain 4711                             why it waits, and why this priority
+  fairtree explain 4711 --forecast                  and when it will start
   fairtree explain 4711 --versus 4712               why is my job behind that one
   fairtree explain 4711 --versus 4712 --from week   the same in a capture
   fairtree explain 4711 site.toml                   a job that a file describes

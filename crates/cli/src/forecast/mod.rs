@@ -1,7 +1,10 @@
 //! `fairtree forecast`.
 
+mod likely;
 mod queue;
 mod score;
+
+pub(super) use likely::{made_now, of_newest};
 
 use std::io::{BufWriter, Write, stdout};
 
@@ -33,11 +36,15 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
     if wanted.is_empty() {
         messages.note("no such job waits");
     }
+    let steps = match wanted.len() {
+        0 | 1 => Making::default().steps,
+        _ => 10 * Making::default().steps,
+    };
     let making = Making {
+        steps,
         draws: args.draws.map_or(Making::default().draws, usize::from),
         seed: args.seed,
         by_limits: args.proxy == Some(ProxyName::Limit),
-        ..Making::default()
     };
     let asked = Asked {
         making,
@@ -58,11 +65,7 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
 
 fn say(args: &ForecastArgs, present: &Present, made: &QueueForecast) -> Result<Outcome, Failure> {
     let zone = TimeZone::system();
-    let source = Source {
-        name: &present.name,
-        age_secs: present.age_secs,
-        zone: &zone,
-    };
+    let source = source(present, &zone);
     let mut out = BufWriter::new(stdout().lock());
     let written = match args.json {
         true => starts_to_json(&mut out, &source, made),
@@ -73,6 +76,14 @@ fn say(args: &ForecastArgs, present: &Present, made: &QueueForecast) -> Result<O
         false => Outcome::Differences,
     };
     told(written.and_then(|()| out.flush()), outcome)
+}
+
+fn source<'a>(present: &'a Present, zone: &'a TimeZone) -> Source<'a> {
+    Source {
+        name: &present.name,
+        age_secs: present.age_secs,
+        zone,
+    }
 }
 
 /// The jobs that are asked for.

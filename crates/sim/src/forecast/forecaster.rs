@@ -28,6 +28,17 @@ pub const LEAST_HITS: usize = 20;
 const KEPT: usize = 300;
 /// How long a job of the past must have waited for a forecast, seconds: each job waits for the next cycle.
 const WAITED_SECS: i64 = 60;
+/// Cycles of the backfill scheduler are this part of the time since the forecast apart: a start is known to
+/// some parts of a hundred of its wait, and one in a week costs no more than some in an hour.
+const SPREAD: i64 = 30;
+/// The same on a large cluster with a long queue.
+const LARGE_SPREAD: i64 = 10;
+/// A cycle is a large one above so many tested jobs times running jobs and nodes.
+const LARGE: usize = 100_000;
+/// Jobs of a partition that have plans in a large cycle; the others start if they can, and keep nobody.
+const LARGE_PLANS: usize = 10;
+/// Jobs that are tested in a large cycle.
+const LARGE_TESTS: usize = 100;
 /// Simulations of a change that may help.
 const TRIAL_DRAWS: usize = 10;
 /// The fewest simulations of a forecast, where each takes long.
@@ -43,8 +54,8 @@ pub struct Making {
     pub seed: u64,
     /// One simulation in which every job runs to its limit and none arrives.
     pub by_limits: bool,
-    /// Steps that the simulations of the present may take, and as many those of the past: about one for
-    /// each event, more for a job that is tested.
+    /// Steps that the simulations of the present may take, and as many those of the past: one for each
+    /// event, more for a job that is tested. A step takes about a microsecond.
     pub steps: u64,
 }
 
@@ -54,7 +65,7 @@ impl Default for Making {
             draws: 20,
             seed: 1,
             by_limits: false,
-            steps: 40_000_000,
+            steps: 2_000_000,
         }
     }
 }
@@ -134,6 +145,8 @@ pub struct Forecaster {
     history: History,
     /// Jobs that have ended and had a limit.
     ended: usize,
+    /// See [`crate::slurm::free::Begin::spread`].
+    spread: i64,
     calibration: Calibration,
     hits: Hits,
     /// Simulations of which the last forecasts were made.
@@ -155,6 +168,18 @@ impl Forecaster {
         let mut own = machine.clone();
         // The few seconds after which the main scheduler looks again would only be chance.
         own.scheduling.batch_delay = 0;
+        let running = queue.present.iter().filter(|job| job.start_ms.is_some());
+        let running = running.count();
+        let tested = (queue.present.len() - running).min(own.scheduling.max_tests);
+        let is_large = tested * (running + own.nodes.len()) > LARGE;
+        if is_large {
+            let plans = &mut own.scheduling.partition_plans;
+            *plans = match *plans {
+                0 => LARGE_PLANS,
+                plans => plans.min(LARGE_PLANS),
+            };
+            own.scheduling.max_tests = own.scheduling.max_tests.min(LARGE_TESTS);
+        }
         let mut unknown: Vec<String> = Vec::new();
         let mut jobs = all(machine, &mut site, queue.present, true, &mut unknown);
         for job in &mut jobs {
@@ -198,6 +223,7 @@ impl Forecaster {
             places,
             history,
             ended,
+            spread: if is_large { LARGE_SPREAD } else { SPREAD },
             calibration: Calibration::new(NOMINAL),
             hits: Hits::default(),
             draws: 0,
@@ -264,7 +290,7 @@ impl Forecaster {
                 }
             }
         };
-        Situation::new(machine, site, history, jobs, self.now, &apply)
+        Situation::new(machine, site, history, jobs, self.now, &apply).with_spread(self.spread)
     }
 
     /// Forecasts for the jobs at some places, all of them from the same simulations.
@@ -291,6 +317,7 @@ impl Forecaster {
         let mut made: HashMap<usize, StartForecast> =
             free.iter().copied().zip(limits.iter().map(of)).collect();
         let mut draws = 1;
+        let each = steps / 2;
         if !self.making.by_limits {
             draws = self.affordable(&limits);
             // By limits and alone it does not start: others do not help.
@@ -299,7 +326,7 @@ impl Forecaster {
             let places = situation.places(&live);
             let mut starts: Vec<Vec<Option<i64>>> = vec![Vec::with_capacity(draws); live.len()];
             for draw in 0..draws as u64 {
-                let drawn = situation.draw(&places, (seed, draw), steps, go_on)?;
+                let drawn = situation.draw(&places, (seed, draw), each, go_on)?;
                 for (own, drawn) in starts.iter_mut().zip(drawn) {
                     own.push(drawn.start);
                 }
@@ -443,16 +470,27 @@ impl Forecaster {
             }
         }
         wanted.sort_unstable();
-        wanted.drain(..wanted.len().saturating_sub(KEPT));
-        let mut rehearsal = Rehearsal::new(&self.machine, &self.site, &self.jobs);
-        let mut made: Vec<(Raw, i64)> = Vec::new();
+        let rehearsal = || Rehearsal::new(&self.machine, &self.site, &self.jobs, self.spread);
+        let how = (self.making.seed, self.making.steps / 12);
         let mut steps = 0;
+        // The last one tells how many the steps are enough for.
+        if let Some((moment, job)) = wanted.last().copied() {
+            rehearsal().raw(moment, job, how, &mut steps, go_on)?;
+        }
+        let enough = usize::try_from(self.making.steps / steps.max(1)).unwrap_or(KEPT);
+        let count = match enough {
+            // Fewer would say nothing, and take long.
+            enough if enough < LEAST_HITS / 3 => 0,
+            enough => enough.clamp(2 * LEAST_HITS, KEPT),
+        };
+        wanted.drain(..wanted.len().saturating_sub(count));
+        let mut rehearsal = rehearsal();
+        let mut made: Vec<(Raw, i64)> = Vec::new();
         for (moment, job) in wanted {
-            if steps > self.making.steps || !go_on() {
+            if !go_on() {
                 break;
             }
             let came = self.jobs[job].start.unwrap_or(moment);
-            let how = (self.making.seed, self.making.steps);
             let raw = rehearsal.raw(moment, job, how, &mut steps, go_on)?;
             made.extend(raw.map(|raw| (raw, came)));
         }

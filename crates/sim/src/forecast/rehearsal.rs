@@ -19,6 +19,8 @@ pub(super) struct Rehearsal<'a> {
     jobs: &'a [Known],
     /// Jobs in order of their ends.
     ends: Vec<usize>,
+    /// See [`crate::slurm::free::Begin::spread`].
+    spread: i64,
     /// Of those, how many have ended.
     ended: usize,
     history: History,
@@ -28,7 +30,12 @@ pub(super) struct Rehearsal<'a> {
 
 impl<'a> Rehearsal<'a> {
     /// Before all jobs.
-    pub fn new(machine: &'a Machine, site: &'a Site, jobs: &'a [Known]) -> Rehearsal<'a> {
+    pub fn new(
+        machine: &'a Machine,
+        site: &'a Site,
+        jobs: &'a [Known],
+        spread: i64,
+    ) -> Rehearsal<'a> {
         let ended = jobs.iter().enumerate().filter(|(_, job)| job.tells());
         let mut ends: Vec<usize> = ended.map(|(at, _)| at).collect();
         ends.sort_by_key(|at| (jobs[*at].end, jobs[*at].ask.id));
@@ -37,6 +44,7 @@ impl<'a> Rehearsal<'a> {
             site,
             jobs,
             ends,
+            spread,
             ended: 0,
             history: History::default(),
             own: vec![(0.0, 0); site.tree().len()],
@@ -113,7 +121,8 @@ impl<'a> Rehearsal<'a> {
             self.jobs,
             moment,
             &|_, _| {},
-        );
+        )
+        .with_spread(self.spread);
         let wanted = situation.places(&[job]);
         let mut starts = Vec::with_capacity(DRAWS);
         for draw in 0..DRAWS as u64 {

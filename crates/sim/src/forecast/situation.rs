@@ -20,9 +20,6 @@ use crate::slurm::state::{Reason, Running, State};
 const WEEK_SECS: i64 = 7 * 24 * 3600;
 /// Weeks back from which arrivals are drawn, at most.
 const WEEKS: i64 = 4;
-/// Cycles of the backfill scheduler are this part of the time since the forecast apart: a start is known to
-/// some parts of a hundred of its wait, and one in a week costs no more than some in an hour.
-const SPREAD: i64 = 30;
 /// Number of the first job that arrives; those of Slurm are below 2^26 unless a site says otherwise.
 const FIRST_ARRIVAL: u32 = 3_000_000_000;
 
@@ -72,6 +69,7 @@ pub(super) struct Situation<'a> {
     now: i64,
     cast: Cast,
     state: State,
+    spread: i64,
     /// Places among the jobs of the simulation, by those among all.
     places: HashMap<usize, usize>,
     /// The same jobs with those that arrive as they did one week ago, two weeks ago and so on.
@@ -178,9 +176,16 @@ impl<'a> Situation<'a> {
             now,
             cast,
             state,
+            spread: 0,
             places,
             weeks: (0..count).map(|_| OnceCell::new()).collect(),
         }
+    }
+
+    /// The same with rarer cycles, see [`Begin::spread`].
+    #[must_use]
+    pub fn with_spread(self, spread: i64) -> Situation<'a> {
+        Situation { spread, ..self }
     }
 
     /// Places among the jobs of the simulation.
@@ -296,6 +301,7 @@ impl<'a> Situation<'a> {
             left: wanted.len(),
             steps: 0,
             most_steps,
+            test_steps: 3 + (self.machine.nodes.len() + self.state.running.len()) as u64 / 10,
             go_on,
         };
         for (slot, place) in wanted.iter().enumerate() {
@@ -305,7 +311,7 @@ impl<'a> Situation<'a> {
             state: self.state.clone(),
             now_ms: self.now * 1000,
             last_pass_ms: Some(self.site.last_pass() * 1000),
-            spread: SPREAD,
+            spread: self.spread,
         };
         let phases = Phases {
             // The main scheduler looks at an end in the second in which it comes.
@@ -338,6 +344,8 @@ struct Watch<'o> {
     left: usize,
     steps: u64,
     most_steps: u64,
+    /// Steps of a job that is tested: nodes and running jobs are gone through.
+    test_steps: u64,
     go_on: &'o mut dyn FnMut() -> bool,
 }
 
@@ -359,7 +367,7 @@ impl Observer for Watch<'_> {
     fn stays(&mut self, job: usize, _ms: i64, reason: &Reason) {
         // A job that was tested takes longer than one that was passed over.
         self.steps += match reason {
-            Reason::Resources | Reason::Planned { .. } | Reason::Limit(_) => 20,
+            Reason::Resources | Reason::Planned { .. } => self.test_steps,
             _ => 0,
         };
         if let Some(slot) = self.slots[job] {

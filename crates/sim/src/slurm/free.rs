@@ -6,7 +6,7 @@
 //! phases of these loops are random: two runs that differ in them alone show what is noise.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 
 use fairtree_model::machine::{Machine, OutageKind};
 
@@ -18,7 +18,7 @@ use super::line::Line;
 use super::main_loop::{self, MainPass, Partitions, Watcher};
 use super::node_set::NodeSet;
 use super::site::{Site, Unpriced};
-use super::state::{InLine, Reason, Running, Start, State, sort};
+use super::state::{InLine, Reason, Running, Start, State, insert, sort};
 
 /// Phases of the loops, milliseconds after the first submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -180,7 +180,8 @@ pub fn resume(
     phases: Phases,
     observer: &mut dyn Observer,
 ) -> Result<Ran, Unpriced> {
-    let free = Free::new(machine, site, jobs, begin, phases);
+    let mut free = Free::new(machine, site, jobs, begin, phases);
+    free.enter_all()?;
     free.run(&[], observer).map(|(ran, _)| ran)
 }
 
@@ -230,6 +231,12 @@ struct Free<'a> {
     begin: i64,
     /// See [`Begin::spread`].
     spread: i64,
+    /// The queue as it was sorted last, without those that have started.
+    sorted: Vec<InLine>,
+    /// It is still right, but for jobs of `unsettled` that become eligible, or are held.
+    is_sorted: bool,
+    /// Jobs that wait and are not eligible for good, and whether each is in `sorted`.
+    unsettled: Vec<(usize, bool)>,
 }
 
 /// Hands on reasons.
@@ -290,6 +297,9 @@ impl<'a> Free<'a> {
             idle_passes: 0,
             begin,
             spread,
+            sorted: Vec::new(),
+            is_sorted: false,
+            unsettled: Vec::new(),
         };
         for running in free.state.running.clone() {
             let job = running.job;
@@ -304,7 +314,10 @@ impl<'a> Free<'a> {
             if free.fates[at].start_ms.is_some() {
                 continue;
             }
-            free.push(life.submit_ms.max(begin), Event::Submitted(at));
+            // Those that wait already are priced together.
+            if life.submit_ms >= begin {
+                free.push(life.submit_ms, Event::Submitted(at));
+            }
             if let Some(ms) = life.cancel_ms {
                 free.push(ms, Event::Cancelled(at));
             }
@@ -329,6 +342,26 @@ impl<'a> Free<'a> {
         };
         free.push(pass, Event::Pass);
         free
+    }
+
+    /// The jobs that were submitted before the beginning wait.
+    fn enter_all(&mut self) -> Result<(), Unpriced> {
+        let Some(site) = &self.site else {
+            return Ok(());
+        };
+        let lives = self.jobs.lives.iter().enumerate();
+        let there = lives
+            .filter(|(at, life)| life.submit_ms < self.begin && self.fates[*at].start_ms.is_none());
+        let there: Vec<(usize, i64)> = there
+            .map(|(at, life)| match life.is_settled(self.begin) {
+                true => (at, life.begin_ms.div_euclid(1000)),
+                false => (at, 0),
+            })
+            .collect();
+        self.triggered |= !there.is_empty();
+        let secs = self.begin.div_euclid(1000);
+        let asks = self.jobs.asks;
+        self.line.submit_all(&there, secs, self.machine, asks, site)
     }
 
     /// Runs to the end, with the fair starts of the jobs `wanted`, ascending.
@@ -403,6 +436,9 @@ impl<'a> Free<'a> {
             to_come: events.iter().filter(|one| one.0.1.is_job()).count(),
             line,
             events,
+            sorted: Vec::new(),
+            is_sorted: false,
+            unsettled: Vec::new(),
             ..*self
         }
     }
@@ -439,6 +475,7 @@ impl<'a> Free<'a> {
             Event::Submitted(job) => {
                 if let Some(site) = &self.site {
                     self.line.submit(job, secs, machine, &asks[job], site)?;
+                    self.enter(job, ms);
                 }
                 self.triggered = true;
                 self.changed = true;
@@ -459,6 +496,7 @@ impl<'a> Free<'a> {
             Event::Cancelled(job) => {
                 if self.fates[job].start_ms.is_none() {
                     self.line.leave(job);
+                    self.is_sorted = false;
                     self.fates[job].end_ms = Some(ms);
                     self.left -= 1;
                 }
@@ -474,6 +512,7 @@ impl<'a> Free<'a> {
                     let waiting = self.line.rows(machine, asks, site);
                     site.pass(secs, machine, asks, &self.state.running, &waiting);
                     self.line.price(secs, machine, asks, site)?;
+                    self.is_sorted = false;
                     let period = site.period() * 1000;
                     self.push(ms + period.max(self.apart(ms)), Event::Pass);
                 }
@@ -532,7 +571,7 @@ impl<'a> Free<'a> {
                 state,
                 &mut reasons,
             );
-            self.started(ms, &starts, observer);
+            self.started(ms, queue, &starts, observer);
         }
         // Seconds in which nothing can happen are passed over.
         let idle = self.line.is_empty() && !self.triggered;
@@ -563,7 +602,7 @@ impl<'a> Free<'a> {
         let state = &mut self.state;
         let starts = backfill::run(machine, parts, asks, &queue, secs, state, &mut reasons);
         self.backfilled += starts.len();
-        self.started(ms, &starts, observer);
+        self.started(ms, queue, &starts, observer);
         self.push(ms + interval.max(self.apart(ms)), Event::Backfill);
     }
 
@@ -572,36 +611,89 @@ impl<'a> Free<'a> {
         (ms - self.begin).checked_div(self.spread).unwrap_or(0)
     }
 
-    /// The jobs that wait and could start, sorted.
+    /// Takes the jobs that wait and could start, sorted; [`Free::started`] puts them back.
     fn queue(&mut self, ms: i64) -> Vec<InLine> {
+        let (lives, fates) = (self.jobs.lives, &self.fates);
+        let differs =
+            |(job, was): &(usize, bool)| lives[*job].is_eligible(ms, lives, fates) != *was;
+        if !self.is_sorted || self.unsettled.iter().any(differs) {
+            self.sort(ms);
+        }
+        std::mem::take(&mut self.sorted)
+    }
+
+    fn sort(&mut self, ms: i64) {
         let (machine, asks, lives) = (self.machine, self.jobs.asks, self.jobs.lives);
-        let secs = ms.div_euclid(1000);
-        let mut queue = Vec::new();
+        let mut queue = std::mem::take(&mut self.sorted);
+        queue.clear();
+        self.unsettled.clear();
         for job in self.line.waiting() {
-            if !lives[job].is_eligible(ms, lives, &self.fates) {
-                continue;
+            let is_eligible = lives[job].is_eligible(ms, lives, &self.fates);
+            if !lives[job].is_settled(ms) {
+                self.unsettled.push((job, is_eligible));
             }
-            let eligible = *self.fates[job].eligible_ms.get_or_insert_with(|| {
-                let waits_for = !lives[job].conditions.is_empty() || !lives[job].held_ms.is_empty();
-                if waits_for { ms } else { lives[job].begin_ms }
-            });
-            self.line.age(job, eligible.div_euclid(1000));
-            for (partition, priority) in self.line.priorities(job, &asks[job]) {
-                if priority > 0 && !main_loop::breaks_partition(machine, &asks[job], partition) {
-                    queue.push(InLine {
-                        job,
-                        partition,
-                        priority,
-                        eligible: eligible.div_euclid(1000).min(secs),
-                    });
-                }
+            if is_eligible {
+                self.entries(job, ms, &mut |one| queue.push(one));
             }
         }
         sort(machine, asks, &mut queue);
-        queue
+        self.sorted = queue;
+        self.is_sorted = true;
     }
 
-    fn started(&mut self, ms: i64, starts: &[Start], observer: &mut dyn Observer) {
+    /// A job that was submitted takes its place in the queue, as far as that is sorted.
+    fn enter(&mut self, job: usize, ms: i64) {
+        let (machine, asks, lives) = (self.machine, self.jobs.asks, self.jobs.lives);
+        if !self.is_sorted {
+            return;
+        }
+        if !lives[job].is_settled(ms) {
+            self.is_sorted = false;
+            return;
+        }
+        let mut queue = std::mem::take(&mut self.sorted);
+        self.entries(job, ms, &mut |one| {
+            insert(machine, asks, &mut queue, one);
+        });
+        self.sorted = queue;
+    }
+
+    /// The entries of an eligible job, one for each partition that takes it.
+    fn entries(&mut self, job: usize, ms: i64, add: &mut dyn FnMut(InLine)) {
+        let (machine, asks, lives) = (self.machine, self.jobs.asks, self.jobs.lives);
+        let secs = ms.div_euclid(1000);
+        let eligible = *self.fates[job].eligible_ms.get_or_insert_with(|| {
+            let waits_for = !lives[job].conditions.is_empty() || !lives[job].held_ms.is_empty();
+            if waits_for { ms } else { lives[job].begin_ms }
+        });
+        self.line.age(job, eligible.div_euclid(1000));
+        for (partition, priority) in self.line.priorities(job, &asks[job]) {
+            if priority > 0 && !main_loop::breaks_partition(machine, &asks[job], partition) {
+                let one = InLine {
+                    job,
+                    partition,
+                    priority,
+                    eligible: eligible.div_euclid(1000).min(secs),
+                };
+                add(one);
+            }
+        }
+    }
+
+    /// Jobs of a queue have started; the others go back.
+    fn started(
+        &mut self,
+        ms: i64,
+        mut queue: Vec<InLine>,
+        starts: &[Start],
+        observer: &mut dyn Observer,
+    ) {
+        if !starts.is_empty() {
+            let starts: HashSet<usize> = starts.iter().map(|start| start.job).collect();
+            queue.retain(|one| !starts.contains(&one.job));
+            self.unsettled.retain(|(job, _)| !starts.contains(job));
+        }
+        self.sorted = queue;
         for start in starts {
             observer.starts(start.job, ms);
             self.line.leave(start.job);

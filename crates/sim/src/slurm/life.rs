@@ -123,6 +123,11 @@ pub struct Fate {
 }
 
 impl Life {
+    /// Returns true if it is eligible at a moment and will stay so, whatever becomes of others.
+    pub fn is_settled(&self, now_ms: i64) -> bool {
+        self.conditions.is_empty() && self.held_ms.is_empty() && self.begin_ms <= now_ms
+    }
+
     /// Returns true if it could start at a moment, by what became of the others.
     pub fn is_eligible(&self, now_ms: i64, lives: &[Life], fates: &[Fate]) -> bool {
         let is_held = |(from, until): &(i64, i64)| (*from..*until).contains(&now_ms);

@@ -58,6 +58,29 @@ impl Line {
         Ok(())
     }
 
+    /// Jobs that wait already, each with the moment since which it ages, seconds since 1970; 0: it does not
+    /// yet. They are priced as at a pass.
+    ///
+    /// # Errors
+    /// A row that cannot be priced.
+    pub fn submit_all(
+        &mut self,
+        jobs: &[(usize, i64)],
+        now: i64,
+        machine: &Machine,
+        asks: &[Ask],
+        site: &Site,
+    ) -> Result<(), Unpriced> {
+        let always = site.config().priority_flags.accrue_always;
+        for (job, accrue) in jobs {
+            self.waiting.push(*job);
+            let accrue = if always { asks[*job].submit } else { *accrue };
+            let priorities = vec![0; asks[*job].partitions.len()];
+            self.places.insert(*job, Place { priorities, accrue });
+        }
+        self.price(now, machine, asks, site)
+    }
+
     /// A job that is eligible since a moment ages since then, unless it ages already.
     pub fn age(&mut self, job: usize, eligible: i64) {
         if let Some(place) = self.places.get_mut(&job).filter(|place| place.accrue == 0) {

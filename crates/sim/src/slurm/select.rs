@@ -154,6 +154,9 @@ impl Question<'_> {
         if ask.tasks > 0 && counts.most > ask.tasks {
             counts.most = ask.tasks.max(counts.least);
         }
+        if !self.could_fit(&nodes, &offers, counts) {
+            return None;
+        }
         let chosen = self
             .fit(&nodes, &mut offers, counts, weights)
             .or_else(|| self.fit_without_small(nodes, &mut offers, counts, weights))?;
@@ -254,6 +257,18 @@ impl Question<'_> {
         })
     }
 
+    /// Returns false if as many nodes as it may have, those with the most CPUs, have too few.
+    fn could_fit(&self, nodes: &NodeSet, offers: &[Offer], counts: NodeCounts) -> bool {
+        let mut cpus: Vec<u32> = nodes.iter().map(|node| offers[node].cpus).collect();
+        let most = counts.most as usize;
+        if most < cpus.len() {
+            cpus.select_nth_unstable_by(most, |a, b| b.cmp(a));
+            cpus.truncate(most);
+        }
+        let all: u64 = cpus.into_iter().map(u64::from).sum();
+        all >= u64::from(self.ask.cpus)
+    }
+
     /// Tries again and again, without the nodes of fewest CPUs.
     fn fit_without_small(
         &self,
@@ -289,6 +304,10 @@ impl Question<'_> {
             }
             if !changed && count != 1 {
                 continue;
+            }
+            // Fewer nodes will not do either.
+            if !self.could_fit(&nodes, offers, counts) {
+                return None;
             }
             let chosen = self.fit(&nodes, offers, counts, weights);
             if chosen.is_some() || left <= counts.least {

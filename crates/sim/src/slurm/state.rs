@@ -1,5 +1,7 @@
 //! The state of a cluster: jobs that run, jobs that wait, nodes in use.
 
+use std::cmp::Reverse;
+
 use fairtree_model::machine::{Machine, OutageKind};
 
 use super::ask::Ask;
@@ -185,16 +187,28 @@ fn reserved(machine: &Machine) -> Vec<(NodeSet, i64, i64)> {
         .collect()
 }
 
+/// What a queue is sorted by: tier, priority, submission, number.
+type Key = (Reverse<(u32, u32)>, i64, u32, Option<(u32, u32)>);
+
+fn key(machine: &Machine, asks: &[Ask], one: &InLine) -> Key {
+    let ask = &asks[one.job];
+    let tier = machine.partitions[one.partition].priority_tier;
+    (
+        Reverse((tier, one.priority)),
+        ask.submit,
+        ask.group(),
+        ask.task,
+    )
+}
+
 /// Sorts a queue: tier, priority, submission, number.
 pub fn sort(machine: &Machine, asks: &[Ask], queue: &mut [InLine]) {
-    queue.sort_by_key(|one| {
-        let ask = &asks[one.job];
-        let tier = machine.partitions[one.partition].priority_tier;
-        (
-            std::cmp::Reverse((tier, one.priority)),
-            ask.submit,
-            ask.group(),
-            ask.task,
-        )
-    });
+    queue.sort_by_key(|one| key(machine, asks, one));
+}
+
+/// Adds a job to a sorted queue, behind its equals.
+pub fn insert(machine: &Machine, asks: &[Ask], queue: &mut Vec<InLine>, one: InLine) {
+    let own = key(machine, asks, &one);
+    let at = queue.partition_point(|other| key(machine, asks, other) <= own);
+    queue.insert(at, one);
 }

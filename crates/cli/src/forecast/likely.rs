@@ -1,0 +1,63 @@
+//! The likely start of one job in a line, for other commands.
+
+use std::path::Path;
+
+use super::queue::{CAPTURES, From, Present};
+use super::{one, source};
+use crate::Failure;
+use crate::message::Messages;
+use fairtree_analysis::forecast::{Asked, forecast_jobs};
+use fairtree_model::input::capture::{open_only, with_history};
+use fairtree_render::forecast::likely;
+use fairtree_sim::forecast::Making;
+use jiff::tz::TimeZone;
+
+/// Steps of simulations for a line that nobody asked for: about a second.
+const FEW_STEPS: u64 = 1_000_000;
+
+/// The line of the newest capture: of `folder`, or where the packaged timer keeps them. `None`: there is
+/// none that this user may read and that has past jobs, or the job does not wait there.
+pub(crate) fn of_newest(job: &str, folder: Option<&Path>, messages: &Messages) -> Option<String> {
+    let folder = folder.unwrap_or(Path::new(CAPTURES));
+    let stored = open_only(folder, &[]).ok()?;
+    with_history(&stored).ok()??;
+    let making = Making {
+        steps: FEW_STEPS,
+        ..Making::default()
+    };
+    // Whoever asked for an explanation gets it, whatever is wrong with this.
+    line(job, From::Capture(folder), making, 60, messages).ok()
+}
+
+/// The line of a forecast that is made now.
+pub(crate) fn made_now(
+    job: &str,
+    folder: Option<&Path>,
+    time_limit: u64,
+    messages: &Messages,
+) -> Result<String, Failure> {
+    let from = folder.map_or(From::Slurm, From::Capture);
+    line(job, from, Making::default(), time_limit, messages)
+}
+
+fn line(
+    job: &str,
+    from: From<'_>,
+    making: Making,
+    time_limit: u64,
+    messages: &Messages,
+) -> Result<String, Failure> {
+    let present = Present::read(from, true, time_limit, messages)?;
+    let wanted = one(job, &present)?;
+    let asked = Asked {
+        making,
+        ..present.asked()
+    };
+    let made = forecast_jobs(&asked, &[wanted], &mut || true);
+    let made = made.map_err(|error| Failure::Usage(format!("{}: {error}", present.name)))?;
+    let zone = TimeZone::system();
+    let first = made.jobs.first();
+    Ok(first.map_or(String::new(), |job| {
+        likely(&source(&present, &zone), &made, job)
+    }))
+}
