@@ -5,7 +5,8 @@ use fairtree_model::machine::Machine;
 
 use super::history::History;
 use crate::job::Job;
-use crate::slurm::ask::{Ask, Asker, Unknown};
+use crate::slurm::ask::{Ask, Unknown};
+use crate::slurm::history::ask;
 use crate::slurm::life::{Life, lives};
 use crate::slurm::site::Site;
 
@@ -95,19 +96,9 @@ fn known(
     life: Life,
     is_present: bool,
 ) -> Result<Known, Unknown> {
-    let request = &job.request;
-    let user = request.user.as_deref().unwrap_or("");
-    let number = site.user(user);
-    let partition = request.partitions.first().map_or("", String::as_str);
-    let assoc = site.assoc(request.account.as_deref().unwrap_or(""), user, partition);
-    let who = Asker {
-        user: number,
-        assoc,
-        qos: site.qos(request.qos.as_deref(), assoc),
-    };
     let secs = |ms: i64| ms.div_euclid(1000);
     let submit = secs(job.submit_ms);
-    let ask = Ask::new(machine, request, (job.id, job.task), submit, who)?;
+    let ask = ask(machine, site, job).map_err(Unknown)?;
     let partition = &machine.partitions[ask.partitions[0]];
     let own = partition.default_time_mins.or(partition.max_time_mins);
     let limit_secs = ask.limit_secs.or(own.map(|mins| i64::from(mins) * 60));

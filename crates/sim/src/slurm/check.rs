@@ -16,7 +16,7 @@ use super::limits::Counters;
 use super::line::Line;
 use super::main_loop::{self, MainPass, Partitions, Watcher};
 use super::node_set::NodeSet;
-use super::select::{NodeCounts, Question};
+use super::placed::placed;
 use super::site::{Site, Unpriced};
 use super::state::{InLine, Reason, Running, Start, State, sort};
 use super::usage::Allocation;
@@ -433,7 +433,10 @@ impl Checker<'_> {
         let same = predicted.filter(|found| found.allocation.nodes(size) == real);
         let allocation = match same {
             Some(found) => found.allocation,
-            None => self.placed(job, partition, &real),
+            None => {
+                let cpus = self.history.jobs[job].allocated_cpus;
+                placed(machine, ask, partition, &real, cpus, &self.state)
+            }
         };
         let start = ms.div_euclid(1000);
         let running = Running {
@@ -444,28 +447,6 @@ impl Checker<'_> {
             allocation,
         };
         self.state.start(machine, &self.history.asks, running);
-    }
-
-    /// Resources on the nodes that a job really got.
-    fn placed(&mut self, job: usize, partition: usize, real: &NodeSet) -> Allocation {
-        let machine = &self.recorded.machine;
-        let mut ask = self.history.asks[job].clone();
-        let count = u32::try_from(real.len()).unwrap_or(1);
-        ask.required = Some(real.clone());
-        let counts = NodeCounts {
-            least: count,
-            most: count,
-            wanted: count,
-        };
-        let question = Question {
-            machine,
-            ask: &ask,
-            partition,
-            counts,
-        };
-        let mut weights = self.state.weights.clone();
-        let found = question.choose(real, &self.state.uses, &mut weights);
-        found.unwrap_or_else(|| self.history.even(self.recorded, job))
     }
 
     /// Corrects the cores of jobs on several nodes by a sample of nodes.

@@ -7,7 +7,6 @@ use fairtree_model::machine::Machine;
 
 use super::ask::{Ask, Asker};
 use super::site::{Site, Unpriced};
-use super::usage::{Allocation, Part};
 
 /// An event of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -219,35 +218,6 @@ impl History {
                 .map(|ms| (ms, Event::Cycle(Cycle::Backfill))),
         );
     }
-
-    /// The recorded nodes of a job, evenly filled; for a run that cannot be placed otherwise.
-    pub fn even(&self, recorded: &Recorded, job: usize) -> Allocation {
-        let (own, ask) = (&self.jobs[job], &self.asks[job]);
-        let nodes: Vec<usize> = {
-            let found = own
-                .nodes
-                .iter()
-                .filter_map(|name| recorded.machine.node(name));
-            found.collect()
-        };
-        let count = u32::try_from(nodes.len()).unwrap_or(1).max(1);
-        let cpus = own.allocated_cpus.max(ask.cpus);
-        let parts = nodes.iter().zip(0_u32..).map(|(node, at)| {
-            let cpus = cpus / count + u32::from(at < cpus % count);
-            let line = &recorded.machine.nodes[*node];
-            Part {
-                node: *node,
-                cpus,
-                cores: cpus.div_ceil(line.threads),
-                memory_mb: 0,
-                gres: Vec::new(),
-            }
-        });
-        Allocation {
-            parts: parts.collect(),
-            whole: ask.exclusive,
-        }
-    }
 }
 
 /// Moments that were seen, and those between them at the interval.
@@ -278,7 +248,7 @@ pub(super) fn unknown_notes(mut unknown: Vec<String>) -> Vec<String> {
 }
 
 /// The job as the schedulers see it, or the name that the machine does not have.
-pub(super) fn ask(machine: &Machine, site: &mut Site, job: &RecordedJob) -> Result<Ask, String> {
+pub(crate) fn ask(machine: &Machine, site: &mut Site, job: &RecordedJob) -> Result<Ask, String> {
     let request = &job.request;
     let user = request.user.as_deref().unwrap_or("");
     let number = site.user(user);
