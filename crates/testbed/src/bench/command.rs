@@ -18,18 +18,26 @@ use super::workload::count;
 /// Runs of each command.
 const TURNS: usize = 7;
 
-/// The table of this section.
+/// Builds the command; its path.
 ///
 /// # Errors
-/// Fails if the command does not build or fails.
-pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
+/// Fails if it does not build.
+pub fn build(progress: &Progress) -> Result<PathBuf> {
     progress.step("the command: building");
     // The target folder of `cargo build --release`: nothing is built twice.
     let target = project::root().join("target");
     let mut cargo = cargo_in_checkout();
     cargo.args(["build", "--quiet", "--release", "--package", "fairtree-cli"]);
     checked(cargo.arg("--target-dir").arg(&target))?;
-    let program = target.join("release/fairtree");
+    Ok(target.join("release/fairtree"))
+}
+
+/// The table of this section.
+///
+/// # Errors
+/// Fails if the command fails.
+pub fn measure(program: &Path, quick: bool, progress: &Progress) -> Result<Table> {
+    let target = project::root().join("target");
     let size = if quick { Size::SMALL } else { Size::LARGE };
     let assocs = count(size.assocs());
     let jobs = count(size.jobs);
@@ -43,7 +51,7 @@ pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
     let from = capture.display().to_string();
     let ran = |words: &[&str]| {
         let from = ["--quiet", "--from", &from];
-        Cost::of(Command::new(&program).args(words).args(from))
+        Cost::of(Command::new(program).args(words).args(from))
     };
     let wc = |folder: &Path, names: &[&str]| {
         let files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
@@ -77,7 +85,7 @@ pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
         let memory = Measurement::new("its memory, at most", Unit::Megabytes, cost.megabytes);
         [time, memory.at_most(800.0)]
     };
-    let start = Cost::of(Command::new(&program).arg("--help"))?.ms;
+    let start = Cost::of(Command::new(program).arg("--help"))?.ms;
     let nothing = Cost::of(&mut Command::new("true"))?.ms;
     let mut rows = vec![
         Measurement::new("--help (peer: true)", Unit::Milliseconds, start)
@@ -108,7 +116,7 @@ pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
     let shares_of_one = ["what-if", "--shares", "a1=50"];
     let cost_of_one = ["cost", "--job", &first];
     let compare = Cost::of(
-        Command::new(&program)
+        Command::new(program)
             .arg("compare")
             .args([&capture, &later]),
     )?;
@@ -126,17 +134,17 @@ pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
 
 /// Cost of a run of a program.
 #[derive(Clone, Copy, Debug)]
-struct Cost {
+pub(super) struct Cost {
     /// From its start to its end, milliseconds.
-    ms: f64,
+    pub(super) ms: f64,
     /// Peak memory, megabytes.
-    megabytes: f64,
+    pub(super) megabytes: f64,
 }
 
 impl Cost {
     /// The median of several runs. The first run does not count, because it may have to read files
     /// from the disk. Exit code 1 means that the command has found something to report.
-    fn of(command: &mut Command) -> Result<Cost> {
+    pub(super) fn of(command: &mut Command) -> Result<Cost> {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())

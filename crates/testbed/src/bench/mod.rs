@@ -8,6 +8,7 @@ mod engine;
 mod machine;
 mod passes;
 mod policies;
+mod replays;
 mod report;
 mod scale;
 mod served;
@@ -122,9 +123,14 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
 fn measure_command(quick: bool, progress: &Progress) -> Result<String> {
     let text = Section::Command.text();
     progress.print(text);
-    let table = command::measure(quick, progress)?.to_string();
-    progress.print(&table);
-    Ok(format!("{text}\n\n{table}"))
+    let program = command::build(progress)?;
+    let mut tables = command::measure(&program, quick, progress)?.to_string();
+    if let Some(table) = replays::measure(&program, progress)? {
+        tables.push('\n');
+        tables.push_str(&table.to_string());
+    }
+    progress.print(&tables);
+    Ok(format!("{text}\n\n{tables}"))
 }
 
 fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
