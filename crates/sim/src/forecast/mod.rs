@@ -7,7 +7,7 @@
 //! is widened by the misses of earlier forecasts.
 
 //!
-//! [`score`] makes forecasts for the jobs of a log on a pool of processors, [`Forecaster`] for those of a
+//! [`score()`] makes forecasts for the jobs of a log on a pool of processors, [`Forecaster`] for those of a
 //! cluster, by Slurm's rules on its nodes.
 
 mod calibration;
