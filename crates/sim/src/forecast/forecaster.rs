@@ -55,7 +55,7 @@ pub struct Making {
     /// One simulation in which every job runs to its limit and none arrives.
     pub by_limits: bool,
     /// Steps that the simulations of the present may take, and as many those of the past: one for each
-    /// event, more for a job that is tested. A step takes about a microsecond.
+    /// event and for some jobs, more for a job that is tested. A step takes about a microsecond.
     pub steps: u64,
 }
 

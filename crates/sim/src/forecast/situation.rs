@@ -299,7 +299,8 @@ impl<'a> Situation<'a> {
             slots: vec![None; cast.asks.len()],
             drawn: vec![Drawn::default(); wanted.len()],
             left: wanted.len(),
-            steps: 0,
+            // Jobs that come are many, and are got ready for each simulation.
+            steps: cast.asks.len() as u64 / 4,
             most_steps,
             test_steps: 3 + (self.machine.nodes.len() + self.state.running.len()) as u64 / 10,
             go_on,
