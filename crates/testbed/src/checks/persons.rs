@@ -30,13 +30,9 @@ pub fn ask(check: &Check) -> Result<()> {
         let program = cluster.path().join("fairtree");
         fs::copy(build()?, &program)?;
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
-        for private in ["none", "jobs", "usage", "jobs,usage", "all"] {
+        for private in ["none", "jobs", "usage", "jobs,usage"] {
             check.step(&format!("a user asks under PrivateData={private}"));
-            let words = match private {
-                "all" => "accounts,cloud,events,jobs,nodes,partitions,reservations,usage,users",
-                words => words,
-            };
-            cluster.conf_mut().set("PrivateData", words);
+            cluster.conf_mut().set("PrivateData", private);
             cluster.reconfigure()?;
             as_user(cluster, &program.display().to_string(), own, private)?;
         }
@@ -50,7 +46,7 @@ pub fn ask(check: &Check) -> Result<()> {
 fn as_user(cluster: &Cluster, program: &str, own: u32, private: &str) -> Result<()> {
     let user = cluster.user("ann")?;
     let (job, name) = (own.to_string(), &user.name);
-    let hides = |word: &str| private.contains(word) || private == "all";
+    let hides = |word: &str| private.contains(word);
     let questions = [
         (format!("explain {job}"), format!("job {job} of {name}")),
         (format!("explain {name}@left"), name.clone()),
