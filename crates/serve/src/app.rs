@@ -17,11 +17,12 @@ use axum::routing::{get, post};
 use fairtree_render::metrics::{CONTENT_TYPE, OPENMETRICS_TYPE, write, write_openmetrics};
 use maud::html;
 use serde::Deserialize;
+use serde_json::json;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::timeout::TimeoutLayer;
 
-use crate::answer::{CSS, HTML, Refusal, SHEET, TEXT, framed, response};
+use crate::answer::{CSS, HTML, JSON, Refusal, SHEET, TEXT, framed, response};
 use crate::changing;
 use crate::counters::Counters;
 use crate::munge;
@@ -183,6 +184,7 @@ pub fn app(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/", get(home))
         .route("/healthz", get(health))
+        .route("/api/v1/healthz", get(health_document))
         .route("/login", get(link).post(sign_in))
         .route("/logout", post(sign_out))
         .route("/plan", post(changing::keep))
@@ -317,16 +319,23 @@ pub(crate) fn to(path: &'static str, set_cookie: Option<String>) -> Response<Bod
 }
 
 /// `ok` where a picture exists and the last capture succeeded.
+fn health_of(shared: &Shared) -> (StatusCode, &'static str) {
+    match (shared.picture(), shared.trouble()) {
+        (Some(_), None) => (StatusCode::OK, "ok"),
+        (Some(_), Some(_)) => (StatusCode::OK, "ok, with an old picture"),
+        (None, _) => (StatusCode::SERVICE_UNAVAILABLE, "no picture yet"),
+    }
+}
+
 async fn health(State(shared): State<Arc<Shared>>) -> Response<Body> {
-    let (status, text) = match (shared.picture(), shared.trouble()) {
-        (Some(_), None) => (StatusCode::OK, "ok\n".to_owned()),
-        (Some(_), Some(_)) => (StatusCode::OK, "ok, with an old picture\n".to_owned()),
-        (None, _) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "no picture yet\n".to_owned(),
-        ),
-    };
-    response(status, TEXT, text.into_bytes())
+    let (status, text) = health_of(&shared);
+    response(status, TEXT, format!("{text}\n").into_bytes())
+}
+
+async fn health_document(State(shared): State<Arc<Shared>>) -> Response<Body> {
+    let (status, text) = health_of(&shared);
+    let document = json!({"schema": "fairtree.health/1", "health": text});
+    response(status, JSON, format!("{document}\n").into_bytes())
 }
 
 async fn sheet() -> Response<Body> {
@@ -334,12 +343,16 @@ async fn sheet() -> Response<Body> {
     response(StatusCode::OK, CSS, css.into_bytes())
 }
 
-async fn not_allowed() -> Response<Body> {
+async fn not_allowed(request: Request) -> Response<Body> {
+    let form = match Form::of(request.uri().path()) {
+        Form::Json => Form::Json,
+        _ => Form::Csv,
+    };
     Refusal {
         status: StatusCode::METHOD_NOT_ALLOWED,
         why: "This address is not for this method".to_owned(),
     }
-    .response(Form::Csv)
+    .response(form)
 }
 
 /// The page that a link of `fairtree login` leads to. Only its form signs in: browsers may load links
@@ -431,7 +444,7 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
     let uri = request.uri();
     let query = uri.query().unwrap_or("").to_owned();
     let parsed = Question::parse(uri.path());
-    let form = parsed.as_ref().map_or(Form::Html, |(_, form)| *form);
+    let form = Form::of(uri.path());
     let Some((user, session)) = shared.user(request.headers(), request.extensions()) else {
         return match form {
             Form::Html => to("/login", None),
@@ -444,7 +457,7 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
     };
     let Some((question, form)) = parsed else {
         shared.counters.request("unknown", 404);
-        return Refusal::unknown().response(Form::Html);
+        return Refusal::unknown().response(form);
     };
     let (page, asked) = (question.page(), shared.clone());
     let answered = tokio::task::spawn_blocking(move || {

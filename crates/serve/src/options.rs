@@ -26,7 +26,7 @@ pub struct Options {
     #[arg(long = "as", value_name = "USER", requires = "from")]
     pub user: Option<String>,
     /// Listen on this address instead of that of the settings; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub listen: Option<SocketAddr>,
     /// Listen on this address for metrics instead of that of the settings; off: no metrics
     #[arg(long, value_name = "ADDRESS", conflicts_with = "from")]
@@ -40,6 +40,11 @@ pub struct Options {
     /// Print the manual page
     #[arg(long, hide = true)]
     pub man: bool,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let address = text.parse();
+    address.map_err(|_| format!("found {text:?}, allowed is an address, as 127.0.0.1:8765"))
 }
 
 /// Reason why the service does not start.
@@ -92,15 +97,25 @@ pub fn run(options: Options) -> Result<(), StartError> {
             let mut settings = Settings::read(&options.config)?;
             if let Some(listen) = options.listen {
                 settings.listen = Some(listen);
+                if options.metrics_listen.is_some() {
+                    // The other address is looked at together with this one, below.
+                    settings.metrics.listen = OrOff(None);
+                }
                 settings
                     .check()
                     .map_err(|why| StartError::Usage(format!("--listen: {why}")))?;
             }
             if let Some(listen) = options.metrics_listen {
                 settings.metrics.listen = listen;
+                settings
+                    .check()
+                    .map_err(|why| StartError::Usage(format!("--metrics-listen: {why}")))?;
             }
             let uids = settings.proxy_uids()?;
             if options.check {
+                for note in settings.notes() {
+                    eprintln!("fairtree-serve: note: {}: {note}", options.config.display());
+                }
                 println!("{}: ok", options.config.display());
                 return Ok(());
             }

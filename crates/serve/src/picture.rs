@@ -190,13 +190,18 @@ impl Picture {
             Snapshot::read_long(&name, &stored.answers, &|source| stored.path(source))?;
         stored.follow_policy(&mut snapshot.queued.settings.config)?;
         let mut cluster = Cluster::from_snapshot(&snapshot, None)?;
+        let shares = &mut snapshot.shares;
+        shares.cluster = shares.cluster.take().or(stored.manifest.cluster.clone());
         let listed = Listed::new(&snapshot.shares, cluster.config.ranking())?;
-        let report = share::from_listed(
+        // As `fairtree share`: numbers that sshare printed stay where the recomputed ones can be the same.
+        let mut report = share::from_listed(
             &listed,
             cluster.config.compat,
             Some(&cluster.config),
-            Fractions::Computed,
+            Fractions::Printed,
         );
+        // A capture holds all that Slurm was asked for.
+        report.assumptions.clear();
         let priorities = prio::from_snapshot(&snapshot, None)?;
         let numbers = doctor::compare(&snapshot).map_err(|error| error.to_string());
         let line = WaitingLine::of(&cluster)?;

@@ -39,20 +39,26 @@ pub enum Form {
     Csv,
 }
 
+impl Form {
+    /// The form that an address asks for, whether or not there is such a page.
+    pub fn of(path: &str) -> Form {
+        match (path.ends_with(".csv"), path.starts_with("/api/v1/")) {
+            (true, _) => Form::Csv,
+            (_, true) => Form::Json,
+            _ => Form::Html,
+        }
+    }
+}
+
 /// The longest name that is looked up, in bytes; Slurm's are shorter.
 const MAX_NAME: usize = 256;
 
 impl Question {
     /// The question of the path of an address; `None`: there is no such page.
     pub fn parse(path: &str) -> Option<(Question, Form)> {
-        let (path, form) = match path.strip_prefix("/api/v1/") {
-            Some(rest) => (rest, Form::Json),
-            None => (path.strip_prefix('/')?, Form::Html),
-        };
-        let (path, form) = match path.strip_suffix(".csv") {
-            Some(rest) => (rest, Form::Csv),
-            None => (path, form),
-        };
+        let form = Form::of(path);
+        let path = path.strip_prefix("/api/v1/").or(path.strip_prefix('/'))?;
+        let path = path.strip_suffix(".csv").unwrap_or(path);
         let segments: Vec<String> = path.split('/').map(decoded).collect::<Option<_>>()?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let question = match segments[..] {

@@ -161,9 +161,20 @@ impl Settings {
     /// # Errors
     /// A sentence with place, value and what is allowed.
     pub fn parse(text: &str) -> Result<Settings, String> {
-        let settings: Settings = toml::from_str(text).map_err(|error| error.to_string())?;
+        let settings: Settings = toml::from_str(text).map_err(|error| toml_words(text, &error))?;
         settings.check()?;
         Ok(settings)
+    }
+
+    /// What is missing and can come from elsewhere, a sentence each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        match (&self.url, &self.socket) {
+            (None, None) => vec![
+                "url is missing: fairtree login needs it, or FAIRTREE_SERVE, or its option --url"
+                    .to_owned(),
+            ],
+            _ => Vec::new(),
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
@@ -189,6 +200,19 @@ impl Settings {
                     "url: found {url:?}, allowed is an address without a path, as https://fairtree.example.org"
                 ));
             }
+        }
+        if let (Some(listen), Some(metrics)) = (self.listen, self.metrics.listen.0) {
+            if are_one(listen, metrics) {
+                return Err(format!(
+                    "metrics.listen: found {metrics}, which is taken by listen = {listen}; allowed is another port, or off"
+                ));
+            }
+        }
+        if let Some(socket) = self.socket.as_deref().filter(|path| !path.is_absolute()) {
+            return Err(format!(
+                "socket: found {:?}, allowed is an absolute path, as /run/fairtree-serve/proxy.sock",
+                socket.display().to_string()
+            ));
         }
         if self.socket.is_some() && self.proxy_users.is_empty() {
             return Err("proxy_users: found none, allowed are the users of the proxy that connects to socket, as [\"www-data\"]".to_owned());
@@ -224,6 +248,48 @@ impl Settings {
             ))),
         };
         self.proxy_users.iter().map(uid).collect()
+    }
+}
+
+/// Returns true if two listeners cannot have these addresses at the same time.
+fn are_one(a: SocketAddr, b: SocketAddr) -> bool {
+    let overlap = a.ip() == b.ip() || a.ip().is_unspecified() || b.ip().is_unspecified();
+    a.port() != 0 && a.port() == b.port() && overlap
+}
+
+/// An error of TOML with what was found and what is allowed, in the words of the file.
+fn toml_words(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message();
+    let found = error.span().and_then(|span| text.get(span)).unwrap_or("");
+    let allowed = match message {
+        "invalid socket address syntax" => Some("an address, as \"127.0.0.1:8765\"".to_owned()),
+        _ if message.starts_with("unknown field") => {
+            let names = message.split_once("expected ").map(|(_, names)| names);
+            names.map(|names| names.trim_start_matches("one of ").replace('`', ""))
+        }
+        _ => {
+            let kind = message.rsplit_once("expected ").map(|(_, kind)| kind);
+            let is_kind =
+                message.starts_with("invalid type") || message.starts_with("invalid value");
+            kind.filter(|_| is_kind).map(|kind| {
+                match kind {
+                    "u32" | "u64" | "usize" => "a whole number from 0 up, without quotes",
+                    "a boolean" => "true or false",
+                    "a string" | "path string" => "a text in quotes",
+                    "a sequence" => "a list, as [\"www-data\"]",
+                    "socket address" => "an address in quotes, as \"127.0.0.1:8765\"",
+                    kind if kind.starts_with("struct") => "a table",
+                    kind => kind,
+                }
+                .to_owned()
+            })
+        }
+    };
+    match allowed {
+        Some(allowed) => error
+            .to_string()
+            .replace(message, &format!("found {found}, allowed is {allowed}")),
+        None => error.to_string(),
     }
 }
 
@@ -271,6 +337,40 @@ mod tests {
             ),
             ("[capture]\nkeep = 0", "capture.keep: found 0"),
             ("[metrics]\nlisten = \"x\"", "listen = \"x\""),
+            (
+                "[metrics]\nlisten = \"127.0.0.1:8765\"",
+                "metrics.listen: found 127.0.0.1:8765, which is taken",
+            ),
+            (
+                "listen = \"0.0.0.0:8766\"\ntls_proxy = true",
+                "metrics.listen: found 127.0.0.1:8766",
+            ),
+            (
+                "socket = \"proxy.sock\"\nproxy_users = [\"root\"]",
+                "socket: found \"proxy.sock\", allowed is an absolute path",
+            ),
+            (
+                "[capture]\nevery_secs = \"5\"",
+                "found \"5\", allowed is a whole number from 0 up, without quotes",
+            ),
+            (
+                "[capture]\nkeep = -5",
+                "found -5, allowed is a whole number from 0 up",
+            ),
+            (
+                "listen = \"here\"",
+                "found \"here\", allowed is an address, as \"127.0.0.1:8765\"",
+            ),
+            (
+                "listen = 8765",
+                "found 8765, allowed is an address in quotes",
+            ),
+            ("tls_proxy = 1", "found 1, allowed is true or false"),
+            (
+                "proxy_users = \"root\"",
+                "found \"root\", allowed is a list",
+            ),
+            ("[retention]\ndays = 1", "found days, allowed is user_days"),
             (
                 "[metrics]\nlisten = \"x\"",
                 "found \"x\", allowed is an address",

@@ -55,6 +55,12 @@ fn documents_are_those_of_the_command() {
     let rows = account["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 3);
     assert_eq!(rows[0]["raw_usage"], 1670);
+    // sshare's own digits, as `fairtree share --json` has them.
+    assert_eq!(rows[0]["cluster"], "fairtree");
+    assert_eq!(rows[0]["norm_usage"], 0.219431);
+    assert_eq!(rows[0]["effective_usage"], 0.618287);
+    assert_eq!(rows[0]["level_fs"], 1.078247);
+    assert_eq!(account["assumptions"], serde_json::json!([]));
     let me = site.json("/api/v1/me");
     assert_eq!(me["accounts"][0]["account"], "root");
 }
@@ -108,6 +114,7 @@ fn what_does_not_exist_is_not_found() {
         StatusCode::BAD_REQUEST
     );
     assert_eq!(site.get("/healthz").text, "ok\n");
+    assert_eq!(site.json("/api/v1/healthz")["health"], "ok");
     assert_eq!(site.get("/").header("location"), "/me");
 }
 

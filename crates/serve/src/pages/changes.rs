@@ -97,7 +97,7 @@ impl View for Changes<'_> {
                 }
             }
             @if let Some(why) = self.no_transactions {
-                p class="hint" { "Changes that were made without a plan are not known since the last picture: " (why) "." }
+                p class="hint" { "The last capture could not read changes that were made without a plan: " (why) "." }
             } @else {
                 p class="hint" { "From outside: made without a plan, by slurmdbd's transactions." }
             }
