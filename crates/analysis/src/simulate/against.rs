@@ -18,7 +18,7 @@ pub struct Difference {
     pub difference: f64,
     /// The 5 % and the 95 % quantile of the differences of the phases.
     pub band: [f64; 2],
-    /// `more`, `less`, or `none` where the band holds 0.
+    /// `more`, `less`, or `none` where the band holds 0 or what is shown as 0.
     pub verdict: &'static str,
 }
 
@@ -29,6 +29,8 @@ pub struct Differences {
     pub name: String,
     /// Jobs that started before, in the first phase.
     pub jobs: u64,
+    /// Jobs that started after, in the first phase. Each side's measures are those of its own jobs.
+    pub jobs_after: u64,
     /// The measures.
     pub measures: Vec<Difference>,
 }
@@ -141,11 +143,25 @@ fn differences(name: &str, sides: &[Side]) -> Differences {
         let both: Vec<(f64, f64)> = both.collect();
         (!both.is_empty()).then(|| difference(measure, &both))
     });
-    let first = sides.first().and_then(|[before, _]| before.as_ref());
+    let jobs = |side: usize| {
+        let first = sides.first().and_then(|sides| sides[side].as_ref());
+        first.map_or(0, |(sums, _)| sums.jobs)
+    };
     Differences {
         name: name.to_owned(),
-        jobs: first.map_or(0, |(sums, _)| sums.jobs),
+        jobs: jobs(0),
+        jobs_after: jobs(1),
         measures: measures.collect(),
+    }
+}
+
+/// The smallest difference of a measure that tables do not show as 0: half of their last digit.
+fn least(measure: &str) -> f64 {
+    match measure {
+        "utilisation" | "unfairly_delayed" => 0.000_05,
+        "owed_core_hours" => 0.05,
+        "p95_bounded_slowdown" => 0.005,
+        _ => 0.5,
     }
 }
 
@@ -163,8 +179,8 @@ fn difference(measure: &'static str, both: &[(f64, f64)]) -> Difference {
         difference: mean(&mut differences.iter().copied()),
         band,
         verdict: match band {
-            [low, _] if low > 0.0 => "more",
-            [_, high] if high < 0.0 => "less",
+            [low, _] if low >= least(measure) => "more",
+            [_, high] if high <= -least(measure) => "less",
             _ => "none",
         },
     }
@@ -188,5 +204,9 @@ mod tests {
         assert_eq!(of(&[(1.0, 3.0), (1.0, 2.0)]).verdict, "more");
         assert_eq!(of(&[(3.0, 1.0), (2.0, 1.0)]).verdict, "less");
         assert_eq!(of(&[(3.0, 3.0)]).verdict, "none");
+        // 0.001 % of a machine prints as 0.00%, 0.01 % does not.
+        let utilisation = |after: f64| difference("utilisation", &[(0.5, after)]).verdict;
+        assert_eq!(utilisation(0.499_99), "none");
+        assert_eq!(utilisation(0.499_9), "less");
     }
 }

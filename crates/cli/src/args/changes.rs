@@ -24,7 +24,7 @@ pub struct ChangeArgs {
     /// Change a QOS's Priority
     #[arg(long, value_name = "QOS=NUMBER", help_heading = ACCOUNTING)]
     pub qos_priority: Vec<String>,
-    /// Change a QOS's UsageFactor, which counts with --after
+    /// Change a QOS's UsageFactor, which counts for later use
     #[arg(long, value_name = "QOS=NUMBER", help_heading = ACCOUNTING)]
     pub usage_factor: Vec<String>,
     /// Add an account below another, with so many shares

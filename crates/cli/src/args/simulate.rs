@@ -35,7 +35,8 @@ pub struct SimulateArgs {
     /// Run the jobs of a recorded run on their own under Slurm's rules, beside their real waits
     #[arg(long, value_name = "FOLDER")]
     pub free: Option<PathBuf>,
-    /// Runs of --free, 30 by default, and of --against, 10, that differ in the phases of Slurm's loops
+    /// Runs of --free, 30 by default, and of --against --scheduler slurm, 10, that differ in the phases of
+    /// Slurm's loops
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub phases: Option<u32>,
     /// The seed of the first phase, 1 by default; each other one is the next number
@@ -44,7 +45,8 @@ pub struct SimulateArgs {
     /// With --scheduler slurm: a folder with slurm.conf and sacctmgr.script, or a slurm.conf alone
     #[arg(long, value_name = "FOLDER|FILE")]
     pub site: Option<PathBuf>,
-    /// Compare the site as it is with the site after the changes, over the same log, in --phases phases
+    /// Compare the site as it is with the site after the changes, over the same log; with
+    /// --scheduler slurm in --phases phases
     #[arg(long)]
     pub against: bool,
     /// Changes of slurm.conf and of accounting; with --site.
@@ -187,6 +189,7 @@ Examples:
   fairtree simulate examples/week.swf --procs 64 --schedule easy.swf --jobs easy.csv
   fairtree simulate examples/week.swf --procs 64 --json | jq '.mean_wait_seconds'
   fairtree simulate examples/day.sacct --procs 64            the output of sacct -a -X -P
+  fairtree simulate examples/day.sacct --scheduler slurm --site examples/cluster --against --shares biology=80
 
 Exit codes:
   0  replayed to the end

@@ -17,7 +17,7 @@ use fairtree_render::simulate::{Shown, against_to_csv, against_to_json, write_ag
 use fairtree_sim::slurm::scene::{Scene, Setup};
 use fairtree_sim::slurm::site::Unpriced;
 
-/// Phases where no number is named.
+/// Phases of Slurm's loops where no number is named. A pool has no such loops, and one run.
 const PHASES: u32 = 10;
 
 /// Replays a log under both policies.
@@ -64,7 +64,10 @@ pub(super) fn run(
     if before.scene.asks.is_empty() {
         return Err(no_job(name, &notes));
     }
-    let phases = args.phases.unwrap_or(PHASES) as usize;
+    let phases = match rules {
+        Rules::Slurm => args.phases.unwrap_or(PHASES) as usize,
+        Rules::Pool(..) => 1,
+    };
     let seed = args.seed.unwrap_or(SEED);
     let mut interrupt = Interrupt::new();
     let waiting = Waiting::new("simulating");

@@ -80,7 +80,7 @@ impl Mode {
             ("LOG", args.file.is_some(), LOG, "the other uses"),
             ("--scheduler", args.scheduler.is_some(), LOG, "a log"),
             ("--check", args.check.is_some(), &[Mode::Check], ""),
-            ("--free", args.free.is_some(), &[Mode::Free], "--free alone"),
+            ("--free", args.free.is_some(), &[Mode::Free], ""),
             (
                 "--procs",
                 args.procs.is_some(),
@@ -103,8 +103,12 @@ impl Mode {
             (
                 "--phases",
                 args.phases.is_some(),
-                &[Mode::Free, AGAINST],
-                "--free and --against",
+                match self {
+                    // A pool has no loops of Slurm: all phases are the same run.
+                    Mode::Against(Rules::Pool(..)) => &[Mode::Free],
+                    _ => &[Mode::Free, AGAINST],
+                },
+                "--free, and with --against --scheduler slurm",
             ),
             (
                 "--seed",
@@ -144,8 +148,12 @@ impl Mode {
         ];
         for (name, is_given, modes, allowed) in options {
             if is_given && !modes.iter().any(|mode| mode.is_like(self)) {
+                let allowed = match allowed {
+                    "" => "alone".to_owned(),
+                    others => format!("with {others}"),
+                };
                 return Err(Failure::Usage(format!(
-                    "{name}: not with {}; allowed is {name} with {allowed}",
+                    "{name}: not with {}; allowed is {name} {allowed}",
                     self.word(),
                 )));
             }
@@ -168,7 +176,8 @@ impl Mode {
             }
             Mode::Slurm => "--scheduler slurm",
             Mode::Why => "--why",
-            Mode::Against(_) => "--against",
+            Mode::Against(Rules::Slurm) => "--against",
+            Mode::Against(Rules::Pool(..)) => "--against on a pool (easy, fcfs, conservative)",
             Mode::Check => "--check",
             Mode::Free => "--free",
         }

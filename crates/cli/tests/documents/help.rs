@@ -398,7 +398,7 @@ fn a_pipe_that_is_closed_early_is_no_error() {
         "capture --list week",
         "queue examples/cloud.toml --events examples/cloud.jsonl --table",
         "simulate --procs 64 --json examples/week.swf",
-        "simulate examples/day.sacct --site examples/cluster --against --shares biology=80 --phases 2 --csv",
+        "simulate examples/day.sacct --site examples/cluster --scheduler slurm --against --shares biology=80 --phases 2 --csv",
         "sweep examples/sweep.toml --json",
         "forecast --procs 64 --json --score examples/week.swf",
         "bill -p examples/prices.toml --json sacct.txt",

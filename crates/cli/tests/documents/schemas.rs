@@ -119,7 +119,7 @@ const PAGES: [(&str, &str, &[&str]); 17] = [
         &[
             "simulate --procs 64 --json examples/week.swf",
             "simulate --check RECORDED --json",
-            "simulate examples/day.sacct --site examples/cluster --against --shares biology=80 --phases 2 --json",
+            "simulate examples/day.sacct --site examples/cluster --scheduler slurm --against --shares biology=80 --phases 2 --json",
         ],
     ),
     (

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::text::Shown;
 use crate::columns::Columns;
-use crate::figures::percent;
+use crate::figures::{arrow, percent};
 use crate::json;
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
@@ -39,6 +39,7 @@ pub fn against_to_csv(out: &mut impl Write, against: &Against) -> io::Result<()>
         "of",
         "name",
         "jobs",
+        "jobs_after",
         "measure",
         "before",
         "after",
@@ -56,6 +57,7 @@ pub fn against_to_csv(out: &mut impl Write, against: &Against) -> io::Result<()>
                 of,
                 &group.name,
                 &group.jobs.to_string(),
+                &group.jobs_after.to_string(),
                 one.measure,
                 &one.before.to_string(),
                 &one.after.to_string(),
@@ -95,7 +97,9 @@ pub fn write_against(
     writeln!(
         out,
         "{source}: {} on {machine}, {} jobs in {phases} from seed {}",
-        against.scheduler, against.all.jobs, against.seed
+        against.scheduler,
+        jobs(&against.all),
+        against.seed
     )?;
     for change in &against.changes {
         writeln!(out, "  changed: {change}")?;
@@ -109,7 +113,7 @@ pub fn write_against(
             value(one, one.before),
             value(one, one.after),
             signed(one, one.difference),
-            band(one),
+            band_cell(one, against),
             match one.verdict {
                 "none" => "no difference".to_owned(),
                 verdict => verdict.to_owned(),
@@ -117,6 +121,9 @@ pub fn write_against(
         ]);
     }
     columns.write(out, shown.width)?;
+    if against.all.jobs != against.all.jobs_after {
+        writeln!(out, "  (each side has the figures of its own jobs)")?;
+    }
     let by = match &shown.by[..] {
         [] => &[By::Account][..],
         by => by,
@@ -128,7 +135,7 @@ pub fn write_against(
             By::Partition | By::Qos | By::Size => continue,
         };
         writeln!(out)?;
-        table(out, heading, groups, shown)?;
+        table(out, heading, groups, against, shown)?;
     }
     Ok(())
 }
@@ -137,6 +144,7 @@ fn table(
     out: &mut impl Write,
     heading: &'static str,
     groups: &[Differences],
+    against: &Against,
     shown: &Shown,
 ) -> io::Result<()> {
     let heading = [
@@ -166,7 +174,7 @@ fn table(
                 "none" => "none".to_owned(),
                 _ => signed(one, one.difference),
             };
-            [value(one, one.before), difference, band(one)]
+            [value(one, one.before), difference, band_cell(one, against)]
         };
         let [wait, by, within] = cells("mean_wait_seconds");
         let [owed, owed_by, owed_within] = cells("owed_core_hours");
@@ -174,8 +182,16 @@ fn table(
             "" => "(none)".to_owned(),
             name => name.to_owned(),
         };
-        let jobs = group.jobs.to_string();
-        columns.push([name, jobs, wait, by, within, owed, owed_by, owed_within]);
+        columns.push([
+            name,
+            jobs(group),
+            wait,
+            by,
+            within,
+            owed,
+            owed_by,
+            owed_within,
+        ]);
     }
     columns.write(out, shown.width)?;
     if kept < rows.len() {
@@ -209,8 +225,28 @@ fn value(one: &Difference, value: f64) -> String {
 
 /// A difference, with its sign.
 fn signed(one: &Difference, by: f64) -> String {
-    let sign = if by < 0.0 { '-' } else { '+' };
-    format!("{sign}{}", value(one, by.abs()))
+    let text = value(one, by.abs());
+    let sign = match by < 0.0 && text != value(one, 0.0) {
+        true => '-',
+        false => '+',
+    };
+    format!("{sign}{text}")
+}
+
+/// Jobs before, and after where they are others.
+fn jobs(group: &Differences) -> String {
+    arrow(
+        Some(group.jobs.to_string()),
+        Some(group.jobs_after.to_string()),
+    )
+}
+
+/// The band; empty of a single run, which shows none.
+fn band_cell(one: &Difference, against: &Against) -> String {
+    match against.phases {
+        0 | 1 => String::new(),
+        _ => band(one),
+    }
 }
 
 fn band(one: &Difference) -> String {
@@ -236,5 +272,6 @@ mod tests {
         assert_eq!(band(&one("mean_wait_seconds")), "-00:01:01 to +01:00:00");
         assert_eq!(band(&one("owed_core_hours")), "-61 to +3600");
         assert_eq!(signed(&one("utilisation"), -0.0123), "-1.23%");
+        assert_eq!(signed(&one("utilisation"), -0.000_01), "+0.00%");
     }
 }
