@@ -151,8 +151,10 @@ fn captures_are_as_the_live_site_and_anonymised_ones_tell_nothing() {
         said(&args[..if anonymise { 3 } else { 2 }], &bin);
         for (args, expected) in ASKED.iter().zip(&expected) {
             let from = said(&[args, &["--from", to][..]].concat(), &bin);
+            // Without captures of the timer the live site has no forecast.
+            let from = from.split("\nStart ").next().expect("a part");
             if !anonymise {
-                assert_eq!(&from, expected, "{args:?}");
+                assert_eq!(from, expected, "{args:?}");
             }
         }
         let mut inside = fs::read_dir(to)
