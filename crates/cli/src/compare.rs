@@ -102,6 +102,10 @@ pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Fa
         })
     };
     drop(changes);
+    let written = written.and_then(|()| match (&outcome, args.json) {
+        (Outcome::Done, false) => writeln!(out, "nothing changed"),
+        _ => Ok(()),
+    });
     told(written.and_then(|()| out.flush()), outcome)
 }
 

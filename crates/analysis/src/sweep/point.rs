@@ -52,7 +52,7 @@ pub struct PointResult {
     pub owed_core_hours: Spread,
     /// Part of the jobs that were unfairly delayed; `None`: not computed.
     pub unfairly_delayed: Option<Spread>,
-    /// No other point has both a shorter mean wait and fewer owed core-hours.
+    /// Whether no other point is better in mean wait or in owed core-hours and no worse in the other.
     pub best: Best,
 }
 
@@ -73,6 +73,8 @@ pub struct Sweep {
     pub runs: usize,
     /// Of these, runs without a result.
     pub missing: usize,
+    /// Runs of each point: the seeds of the plan.
+    pub seeds: usize,
     /// The settings that differ between points.
     pub varied: Vec<String>,
     /// The points that have a result, in the order of the plan.
@@ -101,6 +103,7 @@ impl Sweep {
         Sweep {
             runs: all,
             missing: all - found,
+            seeds: plan.seeds.len(),
             varied: varied(&plan.points),
             points,
         }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Lines of slurm.conf for a point, then commands of sacctmgr, then what is neither, as comments.
+/// Lines of slurm.conf for a point, then commands of sacctmgr, then what is neither, as comments. Of a point
+/// without any of these: its scheduler and processors, as comments.
 pub fn lines(settings: &BTreeMap<String, String>) -> Vec<String> {
     let (mut conf, mut commands, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for (name, value) in settings {
@@ -41,6 +42,13 @@ pub fn lines(settings: &BTreeMap<String, String>) -> Vec<String> {
             _ => {}
         }
     }
+    if conf.is_empty() && commands.is_empty() && others.is_empty() {
+        // On a pool, the rules of the simulation are all that there is.
+        let rules = settings.iter();
+        return rules
+            .map(|(name, value)| format!("# {name}: {value}"))
+            .collect();
+    }
     conf.into_iter().chain(commands).chain(others).collect()
 }
 
@@ -75,6 +83,12 @@ mod tests {
                 "sacctmgr modify user ann where account=a set fairshare=3",
                 "# 9 nodes in partition main",
             ]
+        );
+        let pool = [("scheduler", "easy"), ("procs", "64")];
+        let pool = pool.map(|(a, b)| (a.to_owned(), b.to_owned()));
+        assert_eq!(
+            lines(&pool.into_iter().collect()),
+            ["# procs: 64", "# scheduler: easy"]
         );
     }
 }

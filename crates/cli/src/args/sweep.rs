@@ -48,7 +48,7 @@ Replay a log under many policies, and show the best ones.
 The plan names a log, a site and the settings that vary: a grid, or points that are drawn. Each point is \
 one `fairtree simulate` for each seed. Results are kept beside the plan, so that a further call runs only \
 what is missing. With --shard parts of it run elsewhere, with --sbatch on the cluster itself. The best \
-points are those of which no other one has both a shorter mean wait and fewer owed core-hours. \
+points are those than which no other one is better in mean wait or in owed core-hours and no worse in the other. \
 docs/sweep.md describes the plan and the JSON.";
 
 const SWEEP_EXIT_CODES: &str = "\

@@ -106,7 +106,7 @@ pub(super) fn run(
         }
     }
     for note in &notes {
-        messages.note(&format!("assumed: {note}"));
+        messages.note(note);
     }
     for note in &after.scene.notes {
         if !before.scene.notes.contains(note) {

@@ -73,7 +73,7 @@ pub(super) fn run(
         ));
     }
     for note in &assumed {
-        messages.note(&format!("assumed: {note}"));
+        messages.note(note);
     }
     if !report.complete {
         messages.note("stopped before the end: the report is partial");

@@ -44,7 +44,7 @@ pub(super) fn print(
     let written = write!(
         out,
         "#!/bin/sh\n\
-         # {} runs of {secs:.1} s, by one that was measured here: {tasks} tasks.\n\
+         # {}{} of {secs:.1} s, by one that was measured here: {tasks}{}.\n\
          #SBATCH --job-name=fairtree-sweep\n\
          #SBATCH --array=1-{tasks}\n\
          #SBATCH --ntasks=1\n\
@@ -54,6 +54,8 @@ pub(super) fn print(
          #   {program} sweep {plan} --merge\n\
          exec {program} sweep {plan} --threads 1 --shard \"$SLURM_ARRAY_TASK_ID/{tasks}\"\n",
         missing.len(),
+        if missing.len() == 1 { " run" } else { " runs" },
+        if tasks == 1 { " task" } else { " tasks" },
     );
     told(written.and_then(|()| out.flush()), Outcome::Done)
 }

@@ -67,7 +67,7 @@ pub(super) fn run(args: &SweepArgs, messages: &Messages) -> Result<Outcome, Fail
     let sweep = Sweep::new(&plan, &done);
     if sweep.missing > 0 {
         messages.note(&format!(
-            "{} of {} runs are missing, the first one {}: the next call without --merge runs them",
+            "{} of {} runs are missing, the first one {}: the next call{} runs them",
             sweep.missing,
             sweep.runs,
             missing
@@ -75,7 +75,11 @@ pub(super) fn run(args: &SweepArgs, messages: &Messages) -> Result<Outcome, Fail
                 .find(|(point, seed)| !done.figures.contains_key(&((*point).clone(), *seed)))
                 .map_or(String::new(), |(point, seed)| format!(
                     "{point} seed {seed}"
-                ))
+                )),
+            match args.merge {
+                true => " without --merge",
+                false => "",
+            }
         ));
     }
     if let Some(path) = &args.chart {

@@ -4,7 +4,7 @@ use fairtree_analysis::sweep::{Best, PointResult, Sweep, lines};
 use fairtree_model::span::Span;
 use maud::html;
 
-use super::varied;
+use super::{RULE, counted, missing, of_seeds, varied};
 use crate::chart::{Axis, Dot, Theme, scatter_figure, scatter_svg, xml};
 use crate::page::{Alone, alone, figure};
 
@@ -49,11 +49,13 @@ pub fn to_html(source: &str, sweep: &Sweep) -> String {
     let body = html! {
         h1 { (title(source)) }
         p class="sub" {
-            (sweep.runs - sweep.missing) " of " (sweep.runs) " runs, " (sweep.points.len()) " points"
+            (sweep.runs - sweep.missing) " of " (counted(sweep.runs, "run")) ", "
+            (counted(sweep.points.len(), "point"))
+            @if sweep.missing > 0 { "; PARTIAL: " (missing(sweep)) }
         }
         (scatter_figure(&title(source), &dots(sweep), WAIT, OWED))
         h2 { "The best points" }
-        p { "No other point has both a shorter mean wait and fewer owed core-hours." }
+        p { "Of the best points, " (RULE) }
         table {
             thead { tr {
                 th { "Point" } th { "Mean wait" } th { "Owed core-hours" } th { "Settings" }
@@ -63,7 +65,7 @@ pub fn to_html(source: &str, sweep: &Sweep) -> String {
                     @let wait = point.mean_wait_seconds.mean;
                     @let owed = point.owed_core_hours.mean;
                     tr {
-                        td { (at + 1) }
+                        td { (at + 1) (of_seeds(sweep, point)) }
                         td class="n" { (figure("mean_wait_seconds", wait, &span(wait))) }
                         td class="n" { (figure("owed_core_hours", owed, &format!("{owed:.0}"))) }
                         td { @for line in lines(&point.settings) { code { (line) } br; } }

@@ -5,7 +5,7 @@ mod text;
 
 use std::io::{self, Write};
 
-use fairtree_analysis::sweep::{Best, Spread, Sweep, lines};
+use fairtree_analysis::sweep::{Best, PointResult, Spread, Sweep, lines};
 use serde::Serialize;
 
 use crate::json;
@@ -15,6 +15,35 @@ pub use text::write;
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
 pub const SCHEMA: &str = "fairtree.sweep/1";
+
+/// What makes a point one of the best.
+const RULE: &str =
+    "no other one is better in mean wait or in owed core-hours and no worse in the other.";
+
+/// `1 point`, `2 points`.
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
+/// The runs that are missing, in words.
+fn missing(sweep: &Sweep) -> String {
+    format!(
+        "{} of {} have no result",
+        sweep.missing,
+        counted(sweep.runs, "run")
+    )
+}
+
+/// Remark for a point that has not all of its runs; else nothing.
+fn of_seeds(sweep: &Sweep, point: &PointResult) -> String {
+    match point.runs < sweep.seeds {
+        true => format!(" ({} of {} seeds)", point.runs, sweep.seeds),
+        false => String::new(),
+    }
+}
 
 #[derive(Serialize)]
 struct Content<'a> {
@@ -105,7 +134,7 @@ pub fn to_csv(out: &mut impl Write, sweep: &Sweep) -> io::Result<()> {
 }
 
 /// The settings of a point that differ from point to point, in one line.
-fn varied(sweep: &Sweep, point: &fairtree_analysis::sweep::PointResult) -> String {
+fn varied(sweep: &Sweep, point: &PointResult) -> String {
     let own = sweep.varied.iter();
     let own = own.filter_map(|name| {
         let value = point.settings.get(name)?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use fairtree_analysis::sweep::{Best, PointResult, Spread, Sweep, lines};
 use fairtree_model::span::Span;
 
-use super::varied;
+use super::{RULE, counted, missing, of_seeds, varied};
 use crate::columns::Columns;
 use crate::figures::percent;
 
@@ -22,11 +22,14 @@ pub fn write(
     width: Option<usize>,
 ) -> io::Result<()> {
     let runs = sweep.runs - sweep.missing;
+    if sweep.missing > 0 {
+        writeln!(out, "PARTIAL: {}", missing(sweep))?;
+    }
     writeln!(
         out,
-        "{source}: {} points with results, {runs} of {} runs",
-        sweep.points.len(),
-        sweep.runs
+        "{source}: {} with results, {runs} of {}",
+        counted(sweep.points.len(), "point"),
+        counted(sweep.runs, "run")
     )?;
     if sweep.points.is_empty() {
         return Ok(());
@@ -76,7 +79,7 @@ pub fn write(
                 .unfairly_delayed
                 .map_or(String::new(), |part| percent(part.mean)),
             match point.best {
-                Best::Yes => (at + 1).to_string(),
+                Best::Yes => format!("{}{}", at + 1, of_seeds(sweep, point)),
                 Best::No => String::new(),
             },
         ]);
@@ -86,17 +89,15 @@ pub fn write(
         writeln!(out, "  ({} more; --top 0 has all)", all.len() - kept)?;
     }
     writeln!(out)?;
-    writeln!(
-        out,
-        "The best points: no other one has both a shorter mean wait and fewer owed core-hours."
-    )?;
+    writeln!(out, "The best points: {RULE}")?;
     for (at, point) in best.iter().enumerate() {
         writeln!(
             out,
-            "\n# {}: mean wait {}, owed {:.0} core-hours",
+            "\n# {}: mean wait {}, owed {:.0} core-hours{}",
             at + 1,
             span(point.mean_wait_seconds.mean),
-            point.owed_core_hours.mean
+            point.owed_core_hours.mean,
+            of_seeds(sweep, point)
         )?;
         for line in lines(&point.settings) {
             writeln!(out, "{line}")?;

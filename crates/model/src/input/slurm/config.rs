@@ -115,7 +115,11 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Settings, Inpu
         conf.push(said_here);
     }
     if found.is_empty() {
-        return Err(InputError::new(file, Problem::Empty).hint("give scontrol show config"));
+        let problem = match text.trim().is_empty() {
+            true => Problem::Empty,
+            false => Problem::Structure("has no line Key = Value".to_owned()),
+        };
+        return Err(InputError::new(file, problem).hint("give scontrol show config"));
     }
     let cut_off = |why: String| {
         InputError::new(file, Problem::Structure(why))

@@ -24,7 +24,9 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Nodes, InputEr
     let before = left.count();
     for record in records(file, text, "NodeName", &no_end, left)? {
         let small = |text: &str| count::count(text).and_then(|n| u32::try_from(n).ok());
-        let Some(cpus) = left.keep(record.read("CPUTot", "a whole number", small))? else {
+        let Some(cpus) =
+            left.keep(record.read("CPUTot", "a whole number from 0 to 4294967295", small))?
+        else {
             continue;
         };
         total.nodes = total.nodes.saturating_add(1);

@@ -155,6 +155,13 @@ impl Plan {
                 let allowed = "a list of words or numbers, or { from = 1, to = 9 } with samples";
                 text.value(&value.span(), &name, allowed)
             })?;
+            if let Values::List(list) = &values {
+                let mut seen = BTreeSet::new();
+                if let Some(twice) = list.iter().find(|value| !seen.insert(*value)) {
+                    let allowed = format!("each value once; {twice} is there twice");
+                    return Err(text.value(&value.span(), &name, &allowed));
+                }
+            }
             if samples == 0 && matches!(values, Values::Range(..)) {
                 let allowed = "a list; a range needs samples = NUMBER";
                 return Err(text.value(&value.span(), &name, allowed));
@@ -203,7 +210,10 @@ fn seeds(text: &Text<'_>, value: Option<&Spanned<Value>>) -> Result<Vec<u64>, In
         text.value(&value.span(), "seeds", allowed)
     })?;
     seeds.sort_unstable();
-    seeds.dedup();
+    if let Some(twice) = seeds.windows(2).find(|pair| pair[0] == pair[1]) {
+        let allowed = format!("each seed once; {} is there twice", twice[0]);
+        return Err(text.value(&value.span(), "seeds", &allowed));
+    }
     Ok(seeds)
 }
 
@@ -371,6 +381,11 @@ mod tests {
                 "a range needs samples",
             ),
             ("log = 'l'\nseeds = 0\n", "plan:2:9: seeds"),
+            ("log = 'l'\nseeds = [3, 1, 3]\n", "each seed once; 3 is"),
+            (
+                "log = 'l'\n[vary.shares]\na = [20, 40, 20]\n",
+                "each value once; 20 is",
+            ),
             ("log = 'l'\ncolour = 1\n", "unknown field"),
             (
                 "log = 'l'\n[fixed]\nprocs = 1\n[vary]\nprocs = [2]\n",
