@@ -11,9 +11,11 @@ use fairtree::config::Order;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 use fairtree_model::input::recorded::RecordedJob;
 use fairtree_model::machine::Machine;
+use fairtree_model::span::Span;
 use fairtree_sim::forecast::{
     Change, Forecaster, LEAST_ENDED, Making, Queue, StartForecast, Stuck,
 };
+use fairtree_sim::slurm::ask::Ask;
 use fairtree_sim::slurm::main_loop::breaks_partition;
 use fairtree_sim::slurm::site::{Site, Unpriced};
 
@@ -65,7 +67,9 @@ pub enum Pattern {
 pub struct Trust {
     /// Forecasts that were made for past jobs while they waited.
     pub forecasts: usize,
-    /// The part of them whose band held, 0 to 1; `None`: too few to say.
+    /// The last of them, whose bands count: the first 20 have none that could learn from misses.
+    pub counted: usize,
+    /// The part of these whose band held, 0 to 1; `None`: too few to say.
     pub band_90_held: Option<f64>,
     /// Median distance from the start, seconds; `None`: too few to say.
     pub median_error_seconds: Option<i64>,
@@ -238,13 +242,17 @@ pub fn forecast_jobs(
     for (wanted, place) in jobs.iter().zip(&places) {
         let job = &cluster.jobs()[wanted.job];
         let start = place.and_then(|_| starts.next()).unwrap_or_default();
-        let mut forecast = of_job(cluster, &line, job, &start, jobs.len() == 1);
-        if let (true, Some(place), true) = (
-            asked.helps,
-            place,
-            start.by_limits.is_some() || start.stuck.is_some(),
-        ) {
+        let ask = place.map(|place| forecaster.ask(place));
+        let off = ask.and_then(|ask| off(machine, ask));
+        let mut forecast = of_job(cluster, &line, job, (&start, off), jobs.len() == 1);
+        let is_tried = start.by_limits.is_some() || start.stuck.is_some();
+        if let (true, Some(place), true) = (asked.helps && can_help(cluster, job), place, is_tried)
+        {
             forecast.helps = helps(asked, &forecaster, job, *place, &mut go_on)?;
+            if forecast.start.is_none() {
+                let helps = forecast.helps.iter_mut();
+                helps.for_each(|help| help.earlier_seconds = None);
+            }
         }
         made.push(forecast);
     }
@@ -267,6 +275,7 @@ pub fn forecast_jobs(
         past_weeks: forecaster.weeks(),
         trust: Trust {
             forecasts: hits.forecasts,
+            counted: hits.counted,
             band_90_held: hits.held,
             median_error_seconds: hits.median_error_secs,
         },
@@ -284,7 +293,7 @@ fn of_job(
     cluster: &Cluster,
     line: &WaitingLine,
     job: &ClusterJob,
-    start: &StartForecast,
+    (start, off): (&StartForecast, Option<String>),
     with_ahead: bool,
 ) -> JobForecast {
     let ways = line.ways(cluster, job.job.id);
@@ -294,7 +303,7 @@ fn of_job(
         .flatten();
     let ahead = ahead.map(|ahead| ahead.accounts).unwrap_or_default();
     let ordered = cluster.config.order() != Order::Weighted;
-    let never = never(cluster, job, start);
+    let never = never(cluster, job, start, off);
     let moment = |at: Option<i64>| at.filter(|_| never.is_none());
     JobForecast {
         job: job.job.id,
@@ -337,8 +346,49 @@ fn names(ways: &[Way]) -> Vec<String> {
     names
 }
 
-/// Why a job can never start as things are.
-fn never(cluster: &Cluster, job: &ClusterJob, start: &StartForecast) -> Option<String> {
+/// Returns true unless no change of partition, QOS or time limit lets a job start.
+fn can_help(cluster: &Cluster, job: &ClusterJob) -> bool {
+    let is_stopped = matches!(
+        cause(cluster, job),
+        Cause::Dependency { never: true, .. } | Cause::HeldByUser | Cause::HeldByAdmin
+    );
+    !is_stopped && job.job.priority > 0
+}
+
+/// Why no partition of a job lets it start, whatever ends, in a sentence without a capital; `None`: one may.
+fn off(machine: &Machine, ask: &Ask) -> Option<String> {
+    let why = |at: &usize| {
+        let part = &machine.partitions[*at];
+        let name = &part.name;
+        let most = part.max_time_mins.map(|mins| i64::from(mins) * 60);
+        let limit = ask.limit_secs.zip(most).filter(|(own, most)| own > most);
+        if !part.is_up {
+            return Some(format!("partition {name} is not up and starts no job"));
+        }
+        if let Some((own, most)) = limit {
+            let span = |secs: i64| Span(secs.max(0).unsigned_abs());
+            return Some(format!(
+                "its time limit of {} is over the MaxTime={} of partition {name}",
+                span(own),
+                span(most)
+            ));
+        }
+        let is_down = part.nodes.iter().all(|node| !machine.nodes[*node].is_up);
+        is_down.then(|| format!("all nodes of partition {name} are down or drained"))
+    };
+    let reasons: Option<Vec<String>> = ask.partitions.iter().map(why).collect();
+    reasons
+        .filter(|all| !all.is_empty())
+        .map(|all| all.join("; "))
+}
+
+/// Why a job can never start as things are. `off`: why its partitions do not let it.
+fn never(
+    cluster: &Cluster,
+    job: &ClusterJob,
+    start: &StartForecast,
+    off: Option<String>,
+) -> Option<String> {
     let known = match cause(cluster, job) {
         Cause::Never { partitions } => {
             let asks = |one: &Never| {
@@ -360,7 +410,7 @@ fn never(cluster: &Cluster, job: &ClusterJob, start: &StartForecast) -> Option<S
             job.job.id
         )),
         Cause::HeldByAdmin => Some("an administrator holds it".to_owned()),
-        Cause::PartitionOff => Some("its partition is down".to_owned()),
+        Cause::PartitionOff => Some(off.clone().unwrap_or("its partition is down".to_owned())),
         _ => None,
     };
     let is_held = job.job.priority == 0;
@@ -369,6 +419,7 @@ fn never(cluster: &Cluster, job: &ClusterJob, start: &StartForecast) -> Option<S
     }
     Some(match start.stuck {
         _ if is_held => "it is held, its priority is 0".to_owned(),
+        _ if off.is_some() => off.unwrap_or_default(),
         Some(Stuck::Limit(limit)) => {
             format!("{limit} stops it, whatever other jobs end")
         }

@@ -51,6 +51,11 @@ pub fn starts_to_json(
     json::write_document(out, SCHEMA, &content)
 }
 
+/// The moment of the reader, whose day needs no date.
+fn today(source: &Source<'_>, forecast: &QueueForecast) -> i64 {
+    forecast.now.saturating_add(source.age_secs.unwrap_or(0))
+}
+
 /// `14:05`, with the date on another day than that of `now`.
 fn clock(at: i64, now: i64, zone: &TimeZone) -> String {
     let civil = |secs: i64| {
@@ -82,7 +87,7 @@ fn span(secs: i64) -> Span<u64> {
 
 /// The forecast of a job in one line, without a line break.
 pub fn likely(source: &Source<'_>, forecast: &QueueForecast, job: &JobForecast) -> String {
-    let clock = |at: i64| clock(at, forecast.now, source.zone);
+    let clock = |at: i64| clock(at, today(source, forecast), source.zone);
     let from = match source.age_secs {
         Some(secs) => format!(", from the capture of {} ago", ago(secs)),
         None => String::new(),
@@ -153,12 +158,16 @@ fn write_one(
     )?;
     writeln!(out, "{}", likely(source, forecast, job))?;
     if let Some(start) = job.start.filter(|_| forecast.run_times == Pattern::History) {
-        write!(out, "  that is in {}", span(start - forecast.now))?;
+        let after = span(start - forecast.now);
+        match source.age_secs {
+            Some(_) => write!(out, "  that is {after} after the capture")?,
+            None => write!(out, "  that is in {after}")?,
+        }
         match job.by_limits {
             Some(limits) => writeln!(
                 out,
-                "; by time limits, as squeue --start computes, {}",
-                clock(limits, forecast.now, source.zone)
+                "; if every job ran to its time limit and none came, {}",
+                clock(limits, today(source, forecast), source.zone)
             )?,
             None => writeln!(out)?,
         }
@@ -194,7 +203,7 @@ fn write_one(
         let earlier = help
             .earlier_seconds
             .map_or(String::new(), |secs| format!(", {} earlier", span(secs)));
-        let start = clock(help.start, forecast.now, source.zone);
+        let start = clock(help.start, today(source, forecast), source.zone);
         writeln!(out, "    {}: start {start}{earlier}", change(help))?;
     }
     Ok(())
@@ -236,8 +245,8 @@ fn write_table(
     ];
     let spare = &["PLACE", "PARTITION"];
     let mut columns = Columns::new(&heading, 3).words_last().spare(spare);
-    let clock =
-        |at: Option<i64>| at.map_or(String::new(), |at| clock(at, forecast.now, source.zone));
+    let today = today(source, forecast);
+    let clock = |at: Option<i64>| at.map_or(String::new(), |at| clock(at, today, source.zone));
     for job in jobs {
         let tasks = job.tasks.as_deref().map(|tasks| format!("_[{tasks}]"));
         columns.push([
@@ -268,10 +277,11 @@ fn trust(forecast: &QueueForecast) -> String {
             (Some(held), count) => {
                 let error = forecast.trust.median_error_seconds.unwrap_or(0);
                 format!(
-                    "{of}; of {count} such forecasts for past jobs {} held, and half were no more than \
-                     {} off",
-                    percent(held),
-                    span(error)
+                    "{of}; of {count} such forecasts for past jobs half were no more than {} off, and of \
+                     the last {} bands {} held",
+                    span(error),
+                    forecast.trust.counted,
+                    percent(held)
                 )
             }
             (None, count) => format!(
@@ -299,6 +309,7 @@ mod tests {
             past_weeks: 4,
             trust: Trust {
                 forecasts: 187,
+                counted: 167,
                 band_90_held: Some(0.904),
                 median_error_seconds: Some(720),
             },
@@ -354,14 +365,27 @@ mod tests {
             "Job 7 of ann (physics), partition main
 Likely start 14:05, in 90 of 100 cases between 13:20 and 2026-11-22 12:45, from the capture of 5 \
              minutes ago
-  that is in 01:20:00; by time limits, as squeue --start computes, 14:45
+  that is 01:20:00 after the capture; if every job ran to its time limit and none came, 14:45
   place 3 of 23 in partition main; ahead: 2 of chem
   what would help, each simulated:
     time limit 01:30:00: start 12:55, 01:10:00 earlier
-  20 simulations, seed 1; of 187 such forecasts for past jobs 90.40% held, and half were no more than \
-             00:12:00 off
+  20 simulations, seed 1; of 187 such forecasts for past jobs half were no more than 00:12:00 off, and \
+             of the last 167 bands 90.40% held
 "
         );
+    }
+
+    // A week later the times of the capture have dates; a live forecast counts from now.
+    #[test]
+    fn an_old_capture_has_dates() {
+        let found = text(&forecast(job()), Some(7 * 86_400));
+        assert!(
+            found.contains("Likely start 2026-11-21 14:05, ")
+                && found.contains("2026-11-21 14:45\n"),
+            "{found}"
+        );
+        let live = text(&forecast(job()), None);
+        assert!(live.contains("  that is in 01:20:00; if every"), "{live}");
     }
 
     #[test]

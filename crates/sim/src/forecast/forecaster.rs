@@ -91,7 +91,9 @@ pub struct StartForecast {
 pub struct Hits {
     /// Forecasts that were made for jobs of the past.
     pub forecasts: usize,
-    /// Of those made after the first 20 had come, the part whose band held, 0 to 1; `None`: too few.
+    /// Of those, the ones whose bands count: made after the first 20 had come.
+    pub counted: usize,
+    /// The part of these whose band held, 0 to 1; `None`: too few.
     pub held: Option<f64>,
     /// Median distance of the forecast from the start, seconds; `None`: too few.
     pub median_error_secs: Option<i64>,
@@ -155,6 +157,27 @@ pub struct Forecaster {
     pub notes: Vec<String>,
 }
 
+/// What jobs run on nodes that the machine does not have, in a sentence.
+fn elsewhere(machine: &Machine, present: &[RecordedJob]) -> Option<String> {
+    let unknown = |job: &RecordedJob| {
+        let mut nodes = job.nodes.iter();
+        nodes.find(|name| machine.node(name).is_none()).cloned()
+    };
+    let running = present.iter().filter(|job| job.start_ms.is_some());
+    let found: Vec<(u32, String)> = running
+        .filter_map(|job| Some((job.id, unknown(job)?)))
+        .collect();
+    let (job, node) = found.first()?;
+    let others = match found.len() {
+        1 => String::new(),
+        count => format!(", and so do {} others", count - 1),
+    };
+    Some(format!(
+        "job {job} runs on a node that is not known, {node}{others}: other nodes, if they have any, count \
+         as free"
+    ))
+}
+
 impl Forecaster {
     /// Forecasts for a queue at `now`, seconds since 1970. Where fewer than [`LEAST_ENDED`] jobs of the
     /// past tell how long jobs run, they are made by limits.
@@ -204,7 +227,8 @@ impl Forecaster {
         unknown.sort();
         let left = unknown.chunk_by(|a, b| a == b);
         let notes = left.map(|same| format!("{} jobs left out: no {}", same.len(), same[0]));
-        let notes = notes.collect();
+        let mut notes: Vec<String> = notes.collect();
+        notes.extend(elsewhere(machine, queue.present));
         let mut history = History::default();
         let mut told: Vec<&Known> = jobs.iter().filter(|job| job.tells()).collect();
         told.sort_by_key(|job| (job.end, job.ask.id));
@@ -532,6 +556,7 @@ impl Forecaster {
         let middle = errors.get(errors.len() / 2).copied();
         self.hits = Hits {
             forecasts: made.len(),
+            counted,
             held: (counted >= LEAST_HITS).then(|| held as f64 / counted as f64),
             median_error_secs: middle.filter(|_| made.len() >= LEAST_HITS),
         };
