@@ -40,7 +40,7 @@ pub use prio::PrioArgs;
 pub use queue::QueueArgs;
 pub use serve::ServeArgs;
 pub use shares::SharesArgs;
-pub use simulate::{ByName, SchedulerName, SimulateArgs};
+pub use simulate::{ByName, PoolName, SchedulerName, SimulateArgs};
 pub use sweep::SweepArgs;
 pub use what_if::WhatIfArgs;
 

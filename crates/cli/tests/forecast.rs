@@ -247,6 +247,149 @@ fn other_jobs_are_refused() {
     assert_eq!(ran.code, 2);
 }
 
+/// Replaces text in a file of a capture.
+fn edit(from: &str, file: &str, old: &str, new: &str) {
+    let path = Path::new(from).join(file);
+    let text = fs::read_to_string(&path).expect("text");
+    assert!(text.contains(old), "{file} has no {old}");
+    fs::write(&path, text.replace(old, new)).expect("written");
+}
+
+// Without job 1 the node counts as free: job 2 starts at once, and the notes say why.
+#[test]
+fn running_jobs_that_cannot_be_read_are_named() {
+    for (at, (old, new)) in [
+        ("JobId=1 ", "JobId= "),
+        ("NodeList=n0", "NodeList=n[0-"),
+        ("StartTime=2026", "StartTime=2099"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let from = capture(&format!("forecast-damaged-{at}"), &waiting(), None);
+        edit(&from, "jobs.txt", old, new);
+        let ran = forecast(&["2", "--json", "--from", &from]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let without = "the forecast is without a job that cannot be read: if it runs, its nodes count as free";
+        let record = format!("{from}/jobs.txt:1:");
+        assert!(ran.err.contains(without), "{}", ran.err);
+        assert!(ran.err.contains(&record), "{}", ran.err);
+        let found: Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_eq!(found["assumptions"][1], without);
+        let explained = fairtree(&["explain", "2", "--forecast", "--from", &from], b"");
+        assert!(explained.err.contains(without), "{}", explained.err);
+    }
+    // A job that waits: the note comes before the error that it is not there.
+    let damaged = waiting().replacen("TimeLimit=01:00:00", "TimeLimit=-5", 1);
+    let from = capture("forecast-damaged-limit", &damaged, None);
+    let ran = forecast(&["2", "--from", &from]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("TimeLimit \"-5\" is not allowed") && ran.err.contains("found no job 2"),
+        "{}",
+        ran.err
+    );
+    // Nodes that are not known.
+    let from = capture("forecast-damaged-node", &waiting(), None);
+    edit(&from, "jobs.txt", "NodeList=n0", "NodeList=zz0");
+    let ran = forecast(&["2", "--from", &from]);
+    assert!(
+        ran.err
+            .contains("job 1 runs on a node that is not known, zz0: "),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn no_change_helps_a_job_whose_dependency_failed() {
+    let failed = job(4, "ft2-bob", ("PENDING", "Dependency", 5))
+        .replace("Dependency=(null)", "Dependency=afterok:250(failed)");
+    let from = capture(
+        "forecast-failed",
+        &(waiting() + &failed),
+        Some(&history(12, 20)),
+    );
+    // As one that may start: a shorter limit, or another partition.
+    let debug = fs::read_to_string(Path::new(&from).join("partitions.txt")).expect("text");
+    let debug = debug.replace("PartitionName=main", "PartitionName=debug");
+    let path = Path::new(&from).join("partitions.txt");
+    let both = fs::read_to_string(&path).expect("text") + &debug;
+    fs::write(&path, both).expect("written");
+    let found = json_of(&["4", "--from", &from]);
+    let job = &found["jobs"][0];
+    let why = job["never"].as_str().expect("a reason");
+    assert!(why.contains("depends on"), "{why}");
+    assert_eq!((&job["start"], &job["helps"]), (&Value::Null, &json!([])));
+}
+
+#[test]
+fn partitions_and_nodes_that_are_down_and_long_limits_are_told_apart() {
+    for (name, file, old, new, why) in [
+        (
+            "partition",
+            "partitions.txt",
+            " State=UP",
+            " State=DOWN",
+            "partition main is not up and starts no job",
+        ),
+        (
+            "nodes",
+            "nodes.txt",
+            " State=ALLOCATED",
+            " State=DOWN",
+            "all nodes of partition main are down or drained",
+        ),
+        (
+            "limit",
+            "jobs.txt",
+            "TimeLimit=01:00:00",
+            "TimeLimit=5-00:00:00",
+            "its time limit of 5-00:00:00 is over the MaxTime=1-00:00:00 of partition main",
+        ),
+    ] {
+        let from = capture(&format!("forecast-off-{name}"), &waiting(), None);
+        edit(&from, file, old, new);
+        let found = json_of(&["2", "--from", &from]);
+        assert_eq!(found["jobs"][0]["never"], why, "{name}");
+    }
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused_by_name() {
+    let from = capture("forecast-options", &waiting(), None);
+    for (options, why) in [
+        (
+            "--procs 4",
+            "--procs: not with a queue; allowed is --procs with --score",
+        ),
+        ("--scheduler easy", "--scheduler: not with a queue"),
+        ("--forecasts 3", "--forecasts: not with a queue"),
+        ("--columns X", "--columns: not with a queue"),
+        ("--cluster y", "--cluster: not with a queue"),
+        ("--proxy limit --draws 5", "--draws: not with --proxy limit"),
+        ("--proxy limit --seed 9", "--seed: not with --proxy limit"),
+    ] {
+        let options: Vec<&str> = options.split(' ').collect();
+        let ran = forecast(&[&["2", "--from", &from], &options[..]].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{options:?}");
+        assert!(ran.err.contains(why), "{options:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn past_jobs_that_the_manifest_does_not_list_are_named() {
+    let from = capture("forecast-unlisted", &waiting(), None);
+    fs::write(Path::new(&from).join("history.txt"), history(12, 59)).expect("written");
+    let ran = forecast(&["2", "--from", &from]);
+    assert!(
+        ran.err
+            .contains("history.txt is there, but manifest.json does not list it"),
+        "{}",
+        ran.err
+    );
+}
+
 // The latest capture before it that has past jobs.
 #[test]
 fn past_jobs_of_an_earlier_capture_count() {

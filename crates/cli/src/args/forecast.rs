@@ -49,14 +49,9 @@ pub struct ForecastArgs {
         value_parser = clap::value_parser!(u16).range(3..=1000)
     )]
     pub draws: Option<u16>,
-    /// Seed of the draws: the same seed gives the same forecasts
-    #[arg(
-        help_heading = "Computation",
-        long,
-        value_name = "NUMBER",
-        default_value_t = 1
-    )]
-    pub seed: u64,
+    /// Seed of the draws, 1 by default: the same seed gives the same forecasts
+    #[arg(help_heading = "Computation", long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
     /// Make forecasts for the jobs of this log that had to wait, and compare them with their starts;
     /// sacct -X -P, or Standard Workload Format; `-` reads standard input
     #[arg(
@@ -66,15 +61,9 @@ pub struct ForecastArgs {
         conflicts_with_all = ["job", "user", "all", "from", "proxy"]
     )]
     pub score: Option<PathBuf>,
-    /// The rules by which jobs of the log start
-    #[arg(
-        help_heading = "Score",
-        long,
-        value_name = "NAME",
-        value_enum,
-        default_value_t = PoolName::Easy
-    )]
-    pub scheduler: PoolName,
+    /// The rules by which jobs of the log start, easy by default
+    #[arg(help_heading = "Score", long, value_name = "NAME", value_enum)]
+    pub scheduler: Option<PoolName>,
     /// Processors of the machine, a single pool; needed with --score
     #[arg(
         help_heading = "Score",
@@ -83,14 +72,10 @@ pub struct ForecastArgs {
         value_parser = clap::value_parser!(u32).range(1..=MOST_PROCESSORS)
     )]
     pub procs: Option<u32>,
-    /// Forecasts at most, evenly spread over the jobs that had to wait, one for a user and a minute
-    #[arg(
-        help_heading = "Score",
-        long,
-        value_name = "JOBS",
-        default_value_t = 10_000
-    )]
-    pub forecasts: usize,
+    /// Forecasts at most, 10000 by default, evenly spread over the jobs that had to wait, one for a user
+    /// and a minute
+    #[arg(help_heading = "Score", long, value_name = "JOBS")]
+    pub forecasts: Option<usize>,
     /// The columns of a listing of sacct without header
     #[arg(help_heading = "Score", long, value_name = "COLUMNS")]
     pub columns: Option<String>,

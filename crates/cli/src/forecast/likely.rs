@@ -48,6 +48,9 @@ fn line(
     messages: &Messages,
 ) -> Result<String, Failure> {
     let present = Present::read(from, true, time_limit, messages)?;
+    for note in &present.unknown {
+        messages.note(note);
+    }
     let wanted = one(job, &present)?;
     let asked = Asked {
         making,

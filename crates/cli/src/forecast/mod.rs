@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write, stdout};
 use super::args::{ForecastArgs, ProxyName};
 use super::message::Messages;
 use super::progress::Waiting;
-use super::simulate::Interrupt;
+use super::simulate::{Interrupt, refuse_first};
 use super::user::{login_name, login_names};
 use super::{Failure, Outcome, terminal, told};
 use fairtree_analysis::forecast::{Asked, QueueForecast, Wanted, forecast_jobs, waiting_of};
@@ -26,12 +26,17 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
     if let Some(log) = &args.score {
         return score::run(args, log, messages);
     }
+    refuse_others(args)?;
     let wants_past = args.proxy.is_none();
     let from = match &args.from {
         Some(folder) => From::Capture(folder),
         None => From::Slurm,
     };
     let present = Present::read(from, wants_past, args.time_limit, messages)?;
+    // Before a job is looked for: a note may say why it is not there.
+    for note in &present.notes {
+        messages.note(note);
+    }
     let wanted = wanted(args, &present)?;
     if wanted.is_empty() {
         messages.note("no such job waits");
@@ -43,7 +48,7 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
     let making = Making {
         steps,
         draws: args.draws.map_or(Making::default().draws, usize::from),
-        seed: args.seed,
+        seed: args.seed.unwrap_or(Making::default().seed),
         by_limits: args.proxy == Some(ProxyName::Limit),
     };
     let asked = Asked {
@@ -56,11 +61,52 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
     let made = forecast_jobs(&asked, &wanted, &mut || !interrupt.has_come());
     drop(waiting);
     drop(interrupt);
-    let made = made.map_err(|error| Failure::Usage(format!("{}: {error}", present.name)))?;
-    for note in present.notes.iter().chain(&made.assumptions) {
+    let mut made = made.map_err(|error| Failure::Usage(format!("{}: {error}", present.name)))?;
+    let known = |note: &&String| !present.notes.contains(note);
+    for note in made.assumptions.iter().filter(known) {
         messages.note(note);
     }
+    made.assumptions.splice(0..0, present.unknown.clone());
     say(args, &present, &made)
+}
+
+/// Refuses the first option that does not belong to forecasts for jobs that wait.
+fn refuse_others(args: &ForecastArgs) -> Result<(), Failure> {
+    let simulates = args.proxy.is_none();
+    let (score, past) = ("--score", "past jobs, without --proxy");
+    refuse_first([
+        (
+            "--scheduler",
+            args.scheduler.is_some(),
+            false,
+            "a queue",
+            score,
+        ),
+        ("--procs", args.procs.is_some(), false, "a queue", score),
+        (
+            "--forecasts",
+            args.forecasts.is_some(),
+            false,
+            "a queue",
+            score,
+        ),
+        ("--columns", args.columns.is_some(), false, "a queue", score),
+        ("--cluster", args.cluster.is_some(), false, "a queue", score),
+        (
+            "--draws",
+            args.draws.is_some(),
+            simulates,
+            "--proxy limit",
+            past,
+        ),
+        (
+            "--seed",
+            args.seed.is_some(),
+            simulates,
+            "--proxy limit",
+            past,
+        ),
+    ])
 }
 
 fn say(args: &ForecastArgs, present: &Present, made: &QueueForecast) -> Result<Outcome, Failure> {

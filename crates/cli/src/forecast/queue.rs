@@ -48,6 +48,8 @@ pub(crate) struct Present {
     pub age_secs: Option<i64>,
     /// Notes for the reader.
     pub notes: Vec<String>,
+    /// Those of them about jobs that the forecast does not know, which make it wrong.
+    pub unknown: Vec<String>,
 }
 
 /// Answers, and where they are from.
@@ -116,14 +118,17 @@ impl Present {
         };
         let machine = present::read(&name, &answers)?;
         let mut left = LeftOut::default();
-        let jobs = jobs(&answers, &mut left)?;
+        let jobs = jobs(&answers, now, &mut left)?;
         let past = match (wants_past, kept.as_ref().or(stored.as_ref())) {
             (false, _) => Vec::new(),
             (true, Some(stored)) => past_of(stored, &mut notes)?,
             (true, None) => past_in(&answers, &mut notes)?,
         };
-        notes.extend(left.notes());
-        notes.extend(cluster.assumptions.iter().cloned());
+        let mut unknown = left.notes();
+        unknown.extend(without(left.count()));
+        let known = cluster.assumptions.iter();
+        notes.extend(known.filter(|note| !unknown.contains(note)).cloned());
+        notes.extend(unknown.iter().cloned());
         Ok(Present {
             name,
             cluster,
@@ -133,6 +138,7 @@ impl Present {
             now,
             age_secs,
             notes,
+            unknown,
         })
     }
 
@@ -207,8 +213,20 @@ fn recent_history() -> Option<Stored> {
     (!found.manifest.anonymised && now() - time < RECENT_SECS).then_some(found)
 }
 
+/// What a forecast is without some jobs.
+fn without(count: usize) -> Option<String> {
+    let them = match count {
+        0 => return None,
+        1 => "a job that cannot be read: if it runs, its nodes count as free".to_owned(),
+        count => {
+            format!("{count} jobs that cannot be read: the nodes of those that run count as free")
+        }
+    };
+    Some(format!("the forecast is without {them}"))
+}
+
 /// The jobs that wait and run.
-fn jobs(answers: &Answers, left: &mut LeftOut) -> Result<Vec<RecordedJob>, InputError> {
+fn jobs(answers: &Answers, now: i64, left: &mut LeftOut) -> Result<Vec<RecordedJob>, InputError> {
     let names = answers.get(&Source::Names);
     let names = names.map(|answer| read_names(&answer.text));
     match answers.get(&Source::Jobs) {
@@ -216,6 +234,7 @@ fn jobs(answers: &Answers, left: &mut LeftOut) -> Result<Vec<RecordedJob>, Input
             &answer.name,
             answer.text.as_bytes(),
             &names.unwrap_or_default(),
+            now,
             left,
         ),
         None => Ok(Vec::new()),
@@ -225,11 +244,18 @@ fn jobs(answers: &Answers, left: &mut LeftOut) -> Result<Vec<RecordedJob>, Input
 /// The past jobs of a capture, or of the latest before it that has them.
 fn past_of(stored: &Stored, notes: &mut Vec<String>) -> Result<Vec<RecordedJob>, InputError> {
     let Some(found) = with_history(stored)? else {
-        notes.push(format!(
-            "{}: has no past jobs, and no capture beside it has: earlier versions, and --no-history, make \
-             captures without",
-            stored.folder.display()
-        ));
+        let folder = stored.folder.display();
+        let file = Source::History.file();
+        notes.push(match stored.folder.join(file).exists() {
+            true => format!(
+                "{folder}: has no past jobs: {file} is there, but manifest.json does not list it, and no \
+                 capture beside it has any"
+            ),
+            false => format!(
+                "{folder}: has no past jobs, and no capture beside it has: earlier versions, and \
+                 --no-history, make captures without"
+            ),
+        });
         return Ok(Vec::new());
     };
     let path = found.path(Source::History)?;

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
-use crate::args::ForecastArgs;
+use crate::args::{ForecastArgs, PoolName};
 use crate::message::Messages;
 use crate::progress::Waiting;
 use crate::simulate::{Interrupt, Log, read_log};
@@ -13,10 +13,12 @@ use fairtree_analysis::simulate::LeftOut;
 use fairtree_model::input::sacct;
 use fairtree_render::forecast::{to_json, write};
 use fairtree_render::simulate::notes;
-use fairtree_sim::forecast::{Options, score};
+use fairtree_sim::forecast::{Making, Options, score};
 
 /// Simulations for each forecast.
 const SCORE_DRAWS: u16 = 12;
+/// Forecasts where no number is named.
+const SCORE_FORECASTS: usize = 10_000;
 
 /// Reads a log, makes forecasts, compares.
 pub(super) fn run(
@@ -40,10 +42,10 @@ pub(super) fn run(
         summary,
     } = &log;
     let options = Options {
-        scheduler: args.scheduler.into(),
-        forecasts: args.forecasts,
+        scheduler: args.scheduler.unwrap_or(PoolName::Easy).into(),
+        forecasts: args.forecasts.unwrap_or(SCORE_FORECASTS),
         draws: usize::from(args.draws.unwrap_or(SCORE_DRAWS)),
-        seed: args.seed,
+        seed: args.seed.unwrap_or(Making::default().seed),
     };
     // Before there are threads: one that does not hold signals would get them.
     let mut interrupt = Interrupt::new();

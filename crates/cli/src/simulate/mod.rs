@@ -24,6 +24,7 @@ use mode::Mode;
 
 pub(super) use interrupt::{Flag, Interrupt};
 pub(super) use log::{Log, read_log};
+pub(super) use mode::refuse_first;
 pub(super) use policy::Policies;
 
 /// The first seed where none is named.

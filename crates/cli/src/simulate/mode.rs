@@ -146,19 +146,10 @@ impl Mode {
             ("--columns", args.columns.is_some(), &[POOL], POOLS),
             ("--cluster", args.cluster.is_some(), &[POOL], POOLS),
         ];
-        for (name, is_given, modes, allowed) in options {
-            if is_given && !modes.iter().any(|mode| mode.is_like(self)) {
-                let allowed = match allowed {
-                    "" => "alone".to_owned(),
-                    others => format!("with {others}"),
-                };
-                return Err(Failure::Usage(format!(
-                    "{name}: not with {}; allowed is {name} {allowed}",
-                    self.word(),
-                )));
-            }
-        }
-        Ok(())
+        refuse_first(options.map(|(name, is_given, modes, allowed)| {
+            let fits = modes.iter().any(|mode| mode.is_like(self));
+            (name, is_given, fits, self.word(), allowed)
+        }))
     }
 
     /// Returns true if it is the same use, with whatever values.
@@ -182,6 +173,25 @@ impl Mode {
             Mode::Free => "--free",
         }
     }
+}
+
+/// Refuses the first option that is given and does not fit. Each: its name, whether it is given, whether it
+/// fits, with what it does not, and with what it is allowed (empty: alone).
+pub(in super::super) fn refuse_first<'a>(
+    options: impl IntoIterator<Item = (&'a str, bool, bool, &'a str, &'a str)>,
+) -> Result<(), Failure> {
+    for (name, is_given, fits, with, allowed) in options {
+        if is_given && !fits {
+            let allowed = match allowed {
+                "" => "alone".to_owned(),
+                others => format!("with {others}"),
+            };
+            return Err(Failure::Usage(format!(
+                "{name}: not with {with}; allowed is {name} {allowed}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Returns true if the log would come from standard input.

@@ -168,14 +168,15 @@ fn elsewhere(machine: &Machine, present: &[RecordedJob]) -> Option<String> {
         .filter_map(|job| Some((job.id, unknown(job)?)))
         .collect();
     let (job, node) = found.first()?;
-    let others = match found.len() {
-        1 => String::new(),
-        count => format!(", and so do {} others", count - 1),
-    };
-    Some(format!(
-        "job {job} runs on a node that is not known, {node}{others}: other nodes, if they have any, count \
-         as free"
-    ))
+    Some(match found.len() {
+        1 => format!(
+            "job {job} runs on a node that is not known, {node}: it holds only its other nodes"
+        ),
+        count => format!(
+            "{count} jobs run on nodes that are not known, as job {job} on {node}: they hold only their \
+             other nodes"
+        ),
+    })
 }
 
 impl Forecaster {

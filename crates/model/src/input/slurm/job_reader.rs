@@ -206,10 +206,10 @@ fn texts(
     Ok(())
 }
 
-/// Returns true if a line begins a record, of whatever number.
+/// Returns true if a line begins a record, of whatever number: one without a number is left out with a
+/// note, rather than taken for the end of the record before it.
 fn begins_record(line: &str) -> bool {
-    let number = line.strip_prefix("JobId=");
-    number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+    line.starts_with("JobId=")
 }
 
 /// A record of a job that has a name.

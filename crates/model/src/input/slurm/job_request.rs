@@ -16,6 +16,8 @@ use fairtree::priority::TimeLimit;
 
 /// Tasks of an array that are read one by one.
 pub const MAX_TASKS: usize = 1000;
+/// By how much clocks may differ, and how long an answer may take, seconds.
+const LATEST_SECS: i64 = 86_400;
 
 /// The values of a record that stand between and behind those that users write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,21 +79,24 @@ impl fmt::Display for JobTail<'_> {
 }
 
 /// The jobs that wait and run, with their requests; a task of an array that has no number of its own yet
-/// gets one that no job has. `file` names the text in messages, `names` are those of squeue.
+/// gets one that no job has. `file` names the text in messages, `names` are those of squeue, `now` is the
+/// moment of the answer, seconds since 1970.
 ///
 /// # Errors
-/// Those of [`super::job::read`]; a record that cannot be read goes to `left`.
+/// Those of [`super::job::read`]. A record that cannot be read goes to `left`, also one of a job that runs
+/// without nodes, or that was submitted or started more than a day after `now`.
 pub fn read(
     file: &str,
     input: impl BufRead,
     names: &Names,
+    now: i64,
     left: &mut LeftOut,
 ) -> Result<Vec<RecordedJob>, InputError> {
     let mut jobs = Vec::new();
     // Tasks without a number: the job of their array, and which.
     let mut tasks: Vec<(RecordedJob, u32)> = Vec::new();
     for_each(file, input, names, left, &mut |record| {
-        let Some(job) = job(record)? else {
+        let Some(job) = job(record, now)? else {
             return Ok(());
         };
         match waiting_tasks(record, &job) {
@@ -126,7 +131,7 @@ fn waiting_tasks(record: &Record<'_>, job: &RecordedJob) -> Option<Vec<u32>> {
 }
 
 /// A job that waits or runs.
-fn job(record: &Record<'_>) -> Result<Option<RecordedJob>, InputError> {
+fn job(record: &Record<'_>, now: i64) -> Result<Option<RecordedJob>, InputError> {
     let whole = "a whole number";
     let state = record.text("JobState")?;
     let runs = matches!(state, "RUNNING" | "SUSPENDED" | "STOPPED");
@@ -135,7 +140,15 @@ fn job(record: &Record<'_>) -> Result<Option<RecordedJob>, InputError> {
     }
     let id: u32 = record.read("JobId", whole, |text| text.parse().ok())?;
     let moment = |key: &str| record.said(key).and_then(time::moment).filter(|t| *t > 0);
-    let submit = record.read("SubmitTime", "a time as 2026-11-21T10:04:14", time::moment)?;
+    let latest = now.saturating_add(LATEST_SECS);
+    let past = |key: &str, least: i64| {
+        let read = |text: &str| {
+            let found = time::moment(text).filter(|at| (least..=latest).contains(at));
+            found.map(|at| at.min(now))
+        };
+        record.read(key, "a time in the past, as 2026-11-21T10:04:14", read)
+    };
+    let submit = past("SubmitTime", 0)?;
     let array = record.said_before("JobName", "ArrayJobId");
     let array = array.and_then(|text| text.parse().ok());
     let first_task = record.said_before("JobName", "ArrayTaskId");
@@ -144,8 +157,9 @@ fn job(record: &Record<'_>) -> Result<Option<RecordedJob>, InputError> {
         text[..digits].parse().ok()
     });
     let request = request(record, runs)?;
-    let start = moment("StartTime").filter(|_| runs);
-    let nodes = record.said("NodeList").filter(|_| runs);
+    let start = runs.then(|| past("StartTime", 1)).transpose()?;
+    let nodes = runs.then(|| record.read("NodeList", "nodes as n[1-4]", hostlist::expand));
+    let nodes = nodes.transpose()?.unwrap_or_default();
     let accrue = moment("AccrueTime").or(moment("EligibleTime"));
     let ms = |secs: i64| secs * 1000;
     let held = request.held;
@@ -158,7 +172,7 @@ fn job(record: &Record<'_>) -> Result<Option<RecordedJob>, InputError> {
         eligible_ms: accrue.map(ms),
         start_ms: start.map(ms),
         end_ms: None,
-        nodes: nodes.and_then(hostlist::expand).unwrap_or_default(),
+        nodes,
         allocated_cpus: cpus.unwrap_or(1),
         billing: None,
         state: state.to_owned(),
@@ -333,9 +347,12 @@ mod tests {
         Features=big DelayBoot=00:00:00 OverSubscribe=NO Contiguous=1 Licenses=(null) Network=(null) \
         Command=/x Features=small\n";
 
+    // 2026-11-21T10:40:18Z.
+    const NOW: i64 = 1_795_257_618;
+
     fn of(text: &str) -> Vec<RecordedJob> {
         let mut left = LeftOut::refusing();
-        read("f", text.as_bytes(), &Names::new(), &mut left).unwrap()
+        read("f", text.as_bytes(), &Names::new(), NOW, &mut left).unwrap()
     }
 
     #[test]
@@ -379,6 +396,42 @@ mod tests {
         assert_eq!((jobs[0].task, &*jobs[0].nodes[1]), (None, "n2"));
         assert_eq!(jobs[0].start_ms, Some(1_795_255_800_000));
         assert!(of(&running.replace("RUNNING", "COMPLETED")).is_empty());
+    }
+
+    // A forecast without them would give their nodes away.
+    #[test]
+    fn running_jobs_without_nodes_or_of_the_future_are_left_out_with_a_note() {
+        let running = LINE
+            .replace("ArrayJobId=4 ArrayTaskId=1-3%2 ArrayTaskThrottle=2 ", "")
+            .replace("PENDING", "RUNNING")
+            .replace("StartTime=Unknown", "StartTime=2026-11-21T10:10:00")
+            .replace("NodeList= ", "NodeList=n[1-2] ");
+        for (old, new, what) in [
+            (" NodeList=n[1-2]", " NodeList=n[0-", "NodeList"),
+            (" NodeList=n[1-2]", " NodeList=(null)", "NodeList"),
+            ("StartTime=2026", "StartTime=2099", "StartTime"),
+            (
+                "StartTime=2026-11-21T10:10:00",
+                "StartTime=Unknown",
+                "StartTime",
+            ),
+            ("SubmitTime=2026", "SubmitTime=2099", "SubmitTime"),
+            ("JobId=4 ", "JobId= ", "JobId"),
+        ] {
+            let other = running.replace("JobId=4", "JobId=5");
+            let text = other + &running.replacen(old, new, 1);
+            let mut left = LeftOut::default();
+            let jobs = read("f", text.as_bytes(), &Names::new(), NOW, &mut left).unwrap();
+            assert_eq!(jobs.len(), 1, "{new}");
+            let notes = left.notes();
+            assert!(
+                notes[0].starts_with("f:2:") && notes[0].contains(what),
+                "{notes:?}"
+            );
+        }
+        // Clocks that differ by an hour.
+        let jobs = of(&running.replace("StartTime=2026-11-21T10", "StartTime=2026-11-21T11"));
+        assert_eq!(jobs[0].start_ms, Some(NOW * 1000));
     }
 
     #[test]
