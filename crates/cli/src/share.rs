@@ -40,7 +40,8 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         .transpose();
     let fields = fields.map_err(|error| Failure::Usage(error.to_string()))?;
     if !(args.parsable || args.parsable2 || args.json) {
-        fields.iter().flatten().try_for_each(wide_enough)?;
+        let narrow = fields.iter().flatten().filter_map(too_narrow);
+        narrow.for_each(|note| messages.note(&note));
     }
     let format = args.input_format.map(Format::from);
     let file = args.file.as_deref();
@@ -255,18 +256,17 @@ fn note(report: &ShareReport, messages: &Messages, wanted: impl Fn(Column) -> bo
     notes.iter().for_each(|note| messages.note(note));
 }
 
-/// Refuses a column of a table that no program could read back.
-fn wide_enough(field: &Field) -> Result<(), Failure> {
+/// A note on a column of a table that no program can read back. sshare prints such columns, too.
+fn too_narrow(field: &Field) -> Option<String> {
     let (name, least) = (field.column.name(), field.column.least_width());
     let width = field.width.unsigned_abs() as usize;
-    match width < least {
-        true => Err(Failure::Usage(format!(
-            "--format: found {name}%{}, allowed is {least} or more: its heading or its numbers do not fit, \
-             and nothing could read the table\nhint: -P prints it without widths",
+    (width < least).then(|| {
+        format!(
+            "{name}%{}: its heading or its numbers are cut below a width of {least}, so that nothing can read the \
+             table back; -P prints it without widths",
             field.width
-        ))),
-        false => Ok(()),
-    }
+        )
+    })
 }
 
 /// The columns, four to a line, as `sshare --helpformat` lists them.
