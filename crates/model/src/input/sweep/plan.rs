@@ -334,7 +334,7 @@ mod tests {
     fn a_grid_has_all_combinations_once() {
         let plan = read(
             "log = 'l'\nsite = 's'\nseeds = 2\n[fixed]\nscheduler = 'slurm'\n[vary.shares]\n\
-             a = [1, 2]\n[vary.set]\nPriorityWeightAge = [5, 5]\n",
+             a = [1, 2]\n[vary.set]\nPriorityWeightAge = [5]\n",
         );
         let plan = plan.expect("a plan");
         assert_eq!(
