@@ -189,7 +189,7 @@ Examples:
   fairtree simulate examples/week.swf --procs 64 --schedule easy.swf --jobs easy.csv
   fairtree simulate examples/week.swf --procs 64 --json | jq '.mean_wait_seconds'
   fairtree simulate examples/day.sacct --procs 64            the output of sacct -a -X -P
-  fairtree simulate examples/day.sacct --scheduler slurm --site examples/cluster --against --shares biology=80
+  fairtree simulate examples/day.sacct --site examples/cluster --against --shares biology=80
 
 Exit codes:
   0  replayed to the end
