@@ -192,7 +192,10 @@ fn sshare_and_sprio_in_one_file() {
     );
     // Half of it is compared with what is there.
     let queue = fairtree(&["compare", before, "-"], &text[at..]);
-    assert_eq!((out(&queue).as_str(), queue.status.code()), ("", Some(0)));
+    assert_eq!(
+        (out(&queue).as_str(), queue.status.code()),
+        ("nothing changed\n", Some(0))
+    );
     let cut = text.replace("  tb|b2|0|", "  tb|b2|0.5|");
     let ran = fairtree(&["compare", before, "-"], &cut);
     assert_eq!(ran.status.code(), Some(1));
