@@ -74,14 +74,20 @@ pub(super) fn run(args: &ApplyArgs, messages: &Messages) -> Result<Outcome, Fail
 
 /// The place of a plan by what names it.
 fn place(args: &ApplyArgs) -> Result<Place, Failure> {
-    let service = |url: Option<&str>| Service::new(url, &args.config, args.munge_socket.as_deref());
+    let service = |url: Option<&str>| {
+        Service::new(
+            url,
+            &args.service.config,
+            args.service.munge_socket.as_deref(),
+        )
+    };
     let is_number = |text: &str| {
         (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
     };
     let text = args.plan.trim();
     if is_number(text) {
         return Ok(Place::Service(
-            service(args.url.as_deref())?,
+            service(args.service.url.as_deref())?,
             text.to_owned(),
         ));
     }
@@ -140,9 +146,9 @@ fn report(args: &ApplyArgs, place: &Place, plan: &Plan, became: &Became, message
         Place::Service(service, id) => service.outcome(id, became),
         Place::File(_) => {
             let service = Service::new(
-                args.url.as_deref(),
-                &args.config,
-                args.munge_socket.as_deref(),
+                args.service.url.as_deref(),
+                &args.service.config,
+                args.service.munge_socket.as_deref(),
             );
             service.and_then(|service| service.outcome(&plan.id, became))
         }

@@ -34,7 +34,7 @@ pub use explain::ExplainArgs;
 pub use forecast::{ForecastArgs, ProxyName};
 pub use ledger::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, PlaceArgs, ShowArgs};
 pub use live::LiveArgs;
-pub use login::LoginArgs;
+pub use login::{LoginArgs, ServiceArgs};
 pub use metrics::MetricsArgs;
 pub use prio::PrioArgs;
 pub use queue::QueueArgs;

@@ -97,14 +97,7 @@ pub(super) fn snapshot(
         }
         None if file.is_none() && !is_piped() => {
             let taken = asked(&Source::ALL, live, "asking Slurm")?;
-            for (_, error) in &taken.missing {
-                messages.note(&error.to_string());
-            }
-            taken
-                .left
-                .notes()
-                .iter()
-                .for_each(|note| messages.note(note));
+            note_missing(&taken, messages);
             (
                 "the live site".to_owned(),
                 taken.answers,
@@ -117,6 +110,18 @@ pub(super) fn snapshot(
     follow_own(&mut snapshot.queued.settings.config);
     seen_by(&mut snapshot, user.as_deref());
     Ok(Some(snapshot))
+}
+
+/// Shows what Slurm did not answer, and what of its answers cannot be read.
+pub(super) fn note_missing(taken: &Taken, messages: &Messages) {
+    for (_, error) in &taken.missing {
+        messages.note(&error.to_string());
+    }
+    taken
+        .left
+        .notes()
+        .iter()
+        .for_each(|note| messages.note(note));
 }
 
 /// Answers of Slurm: those of a few seconds ago, where this user has some, with a note; or else new ones.

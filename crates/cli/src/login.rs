@@ -13,8 +13,8 @@ const PURPOSE: &str = "fairtree-serve sign-in";
 
 /// Makes a credential, and prints the link with it.
 pub(super) fn run(args: &LoginArgs) -> Result<Outcome, Failure> {
-    let url = url(args.url.as_deref(), &args.config)?;
-    let credential = credential(PURPOSE, args.munge_socket.as_deref())?;
+    let url = url(args.service.url.as_deref(), &args.service.config)?;
+    let credential = credential(PURPOSE, args.service.munge_socket.as_deref())?;
     let mut out = stdout().lock();
     writeln!(
         out,

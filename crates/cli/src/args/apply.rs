@@ -1,8 +1,8 @@
 //! The arguments of `fairtree apply`.
 
-use std::path::PathBuf;
-
 use clap::Args;
+
+use super::ServiceArgs;
 
 /// `fairtree apply`.
 #[derive(Debug, Args)]
@@ -19,15 +19,8 @@ pub struct ApplyArgs {
     /// Longest time of a command of Slurm, seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub time_limit: u64,
-    /// The address of the service; otherwise FAIRTREE_SERVE, or url in the file of settings
-    #[arg(long, value_name = "URL")]
-    pub url: Option<String>,
-    /// The file of settings that names the address
-    #[arg(long, value_name = "FILE", default_value = "/etc/fairtree/serve.toml")]
-    pub config: PathBuf,
-    /// Socket of munged, where it is not the usual one
-    #[arg(long, value_name = "SOCKET")]
-    pub munge_socket: Option<PathBuf>,
+    #[command(flatten)]
+    pub service: ServiceArgs,
 }
 
 pub(super) const APPLY_ABOUT: &str = "\

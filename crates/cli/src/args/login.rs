@@ -1,13 +1,12 @@
-//! The arguments of `fairtree login`.
+//! The arguments of `fairtree login`, and where commands find the service of the site.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// `fairtree login`.
+/// The service of the site.
 #[derive(Debug, Args)]
-#[command(after_help = LOGIN_EXAMPLES)]
-pub struct LoginArgs {
+pub struct ServiceArgs {
     /// The address of the service; otherwise FAIRTREE_SERVE, or url in the file of settings
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
@@ -17,6 +16,14 @@ pub struct LoginArgs {
     /// Socket of munged, where it is not the usual one
     #[arg(long, value_name = "SOCKET")]
     pub munge_socket: Option<PathBuf>,
+}
+
+/// `fairtree login`.
+#[derive(Debug, Args)]
+#[command(after_help = LOGIN_EXAMPLES)]
+pub struct LoginArgs {
+    #[command(flatten)]
+    pub service: ServiceArgs,
 }
 
 pub(super) const LOGIN_ABOUT: &str = "\

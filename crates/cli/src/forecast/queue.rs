@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::Failure;
 use crate::cluster::follow_own;
+use crate::input::note_missing;
 use crate::message::Messages;
 use crate::progress::Waiting;
 use fairtree_analysis::forecast::Asked;
@@ -187,14 +188,7 @@ fn asked(asks_past: bool, limit: Duration, messages: &Messages) -> Result<Taken,
     let waiting = Waiting::new("asking Slurm");
     let taken = take(&sources, limit)?;
     drop(waiting);
-    for (_, error) in &taken.missing {
-        messages.note(&error.to_string());
-    }
-    taken
-        .left
-        .notes()
-        .iter()
-        .for_each(|note| messages.note(note));
+    note_missing(&taken, messages);
     Ok(Taken {
         name: "the live site".to_owned(),
         answers: taken.answers,
