@@ -139,6 +139,8 @@ fn the_root_has_what_all_have_together() {
     close(&level["account"]["share_of_whole"], 1.0);
     close(&level["sum"]["share_of_whole"], 1.0);
     assert_eq!(level["account"]["entitled"], level["sum"]["claim"]);
+    // acme has 1000 minutes, the plan of zeta 10000.
+    assert_eq!(level["minutes"]["given"], 11_000);
     let ran = shares(&args);
     assert!(
         ran.out.starts_with("Below root: 100.00% of the whole, "),

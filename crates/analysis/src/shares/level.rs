@@ -89,7 +89,7 @@ pub struct Minutes {
     /// Minutes that the account above is entitled to; `None`: no account above has minutes, so that
     /// nothing limits them.
     pub of_account: Option<f64>,
-    /// Minutes given to its children together.
+    /// Minutes given to its children together; where the account has minutes, without those that are `apart`.
     pub given: u64,
     /// Minutes left to give out; below 0: the children exceed the account. `None` as above.
     pub left: Option<f64>,
@@ -203,7 +203,11 @@ impl<'a> Reader<'a> {
         let minutes = budget.filter(|_| compares).map(|budget| Minutes {
             from: cluster.config.minutes(),
             of_account: budget.minutes,
-            given: budget.given,
+            given: match budget.minutes {
+                Some(_) => budget.given,
+                // Nothing limits the minutes of plans either.
+                None => rows.iter().filter_map(|row| row.minutes).sum(),
+            },
             left: budget.minutes.map(|has| has - budget.given as f64),
             sharing: rows
                 .iter()

@@ -67,9 +67,7 @@ pub fn minutes(level: &Level) -> String {
     let name = &level.account.name;
     let Minutes { given, sharing, .. } = *minutes;
     let (Some(of), Some(left)) = (minutes.of_account, minutes.left) else {
-        return format!(
-            "Minutes: {given} given out; no account above {name} has minutes that limit them."
-        );
+        return format!("Minutes: {given} given out; no account has minutes that limit them.");
     };
     let (of, size) = (decimals(of), decimals(left.abs()));
     if left < 0.0 {
