@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{FromRequest, Path, Request, State};
 use axum::http::header::LOCATION;
-use axum::http::{Extensions, HeaderMap, HeaderValue, Response, StatusCode};
+use axum::http::{HeaderValue, Response, StatusCode};
+use axum::response::IntoResponse;
 use fairtree_analysis::plan::apply::{How, apply};
 use fairtree_analysis::plan::{Outcome, Plan, purpose_of_outcome, purpose_of_reading};
 use fairtree_model::input::capture::Token;
@@ -40,20 +41,33 @@ impl Fields {
     }
 }
 
-/// Who sent a form of a page of this service.
-fn sender(
-    shared: &Shared,
-    headers: &HeaderMap,
-    extensions: &Extensions,
-    fields: &Fields,
-) -> Result<String, Box<Response<Body>>> {
-    let Some((user, session)) = shared.user(headers, extensions) else {
-        return Err(Box::new(to("/login", None)));
-    };
-    let known = session.is_none_or(|id| fields.get("token") == form_token(&id));
-    match is_own_form(headers) && known {
-        true => Ok(user),
-        false => Err(Box::new(foreign().response(Form::Html))),
+/// A form of a page of this service, and who sent it. Another page's form is refused before a handler
+/// sees it.
+pub(crate) struct SentForm {
+    user: String,
+    body: String,
+    fields: Fields,
+}
+
+impl FromRequest<Arc<Shared>> for SentForm {
+    type Rejection = Response<Body>;
+
+    async fn from_request(
+        request: Request,
+        shared: &Arc<Shared>,
+    ) -> Result<SentForm, Response<Body>> {
+        let (headers, extensions) = (request.headers().clone(), request.extensions().clone());
+        let body = String::from_request(request, shared).await;
+        let body = body.map_err(IntoResponse::into_response)?;
+        let fields = Fields::of(&body);
+        let Some((user, session)) = shared.user(&headers, &extensions) else {
+            return Err(to("/login", None));
+        };
+        let known = session.is_none_or(|id| fields.get("token") == form_token(&id));
+        match is_own_form(&headers) && known {
+            true => Ok(SentForm { user, body, fields }),
+            false => Err(foreign().response(Form::Html)),
+        }
     }
 }
 
@@ -81,20 +95,10 @@ async fn leading_to_plan(
 }
 
 /// Keeps a plan of the shares of a form; nothing is changed.
-pub(crate) async fn keep(
-    State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-    extensions: Extensions,
-    body: String,
-) -> Response<Body> {
-    let fields = Fields::of(&body);
-    let user = match sender(&shared, &headers, &extensions, &fields) {
-        Ok(user) => user,
-        Err(answer) => return *answer,
-    };
-    let account = fields.get("account").to_owned();
-    leading_to_plan(shared, user, move |shared, picture, viewer| {
-        let plan = pages::planned(picture, viewer, &account, &body)?;
+pub(crate) async fn keep(State(shared): State<Arc<Shared>>, form: SentForm) -> Response<Body> {
+    leading_to_plan(shared, form.user, move |shared, picture, viewer| {
+        let account = form.fields.get("account");
+        let plan = pages::planned(picture, viewer, account, &form.body)?;
         let id = shared
             .store
             .keep(&plan)
@@ -109,15 +113,9 @@ pub(crate) async fn keep(
 pub(crate) async fn undo(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    extensions: Extensions,
-    body: String,
+    form: SentForm,
 ) -> Response<Body> {
-    let user = match sender(&shared, &headers, &extensions, &Fields::of(&body)) {
-        Ok(user) => user,
-        Err(answer) => return *answer,
-    };
-    leading_to_plan(shared, user, move |shared, picture, viewer| {
+    leading_to_plan(shared, form.user, move |shared, picture, viewer| {
         let plan = pages::plan(picture, viewer, &shared.store, &id, true)?;
         let undo = plan.undo(&viewer.user, pages::now());
         let undo = undo.ok_or_else(|| Refusal::wrong("Nothing of this plan is in force"))?;
@@ -133,21 +131,14 @@ pub(crate) async fn undo(
 pub(crate) async fn apply_here(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    extensions: Extensions,
-    body: String,
+    form: SentForm,
 ) -> Response<Body> {
-    let fields = Fields::of(&body);
-    let user = match sender(&shared, &headers, &extensions, &fields) {
-        Ok(user) => user,
-        Err(answer) => return *answer,
-    };
     if matches!(shared.access, Access::As(_)) {
         let why = "Nothing is applied here: the service shows a capture";
         return Refusal::wrong(why).response(Form::Html);
     }
-    let token = Token::parse(fields.get("jwt"));
-    leading_to_plan(shared, user, move |shared, picture, viewer| {
+    let token = Token::parse(form.fields.get("jwt"));
+    leading_to_plan(shared, form.user, move |shared, picture, viewer| {
         let plan = pages::plan(picture, viewer, &shared.store, &id, true)?;
         let token = token.ok_or_else(|| {
             Refusal::wrong("This is not a token: allowed is what scontrol token prints")

@@ -187,7 +187,7 @@ impl From<Unpriced> for ForecastError {
 }
 
 /// Priorities that a simulation must not compute: those of `order=`, and those that an administrator set.
-pub fn fixed(cluster: &Cluster) -> HashMap<u32, u32> {
+fn fixed(cluster: &Cluster) -> HashMap<u32, u32> {
     let ordered = cluster.config.order() != Order::Weighted;
     let pending = cluster.pending();
     pending
