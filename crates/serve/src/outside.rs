@@ -104,7 +104,7 @@ fn recorded(given: &SharesGiven, before: &Picture, after: &Picture) -> Vec<Recor
 /// The association of an account, or of a user in it.
 fn find(picture: &Picture, account: &str, user: Option<&String>) -> Option<AssocIndex> {
     match user {
-        None => picture.cluster.account(account),
+        None => picture.account(account),
         Some(user) => {
             let name = AssocName {
                 account: account.to_owned(),

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use fairtree::engine::Standing;
 use fairtree::fairshare::Entitlement;
 use fairtree::tree::AssocIndex;
-use fairtree_analysis::doctor::{self, Numbers};
+use fairtree_analysis::doctor::{self, Finding, Numbers};
 use fairtree_analysis::explain::{ExplainError, RankedSite};
 use fairtree_analysis::metrics::{About, Family, families};
 use fairtree_analysis::prio::{self, PrioReport};
@@ -24,6 +24,8 @@ use fairtree_model::input::slurm::rights::{self, AdminLevel};
 use fairtree_model::input::slurm::snapshot::{Snapshot, Source};
 use fairtree_model::input::{InputError, LeftOut};
 use fairtree_model::listed::Listed;
+
+use crate::health;
 
 /// Reason why there is no picture.
 #[derive(Debug, thiserror::Error)]
@@ -82,8 +84,14 @@ pub struct Picture {
     priced: HashMap<u32, Vec<usize>>,
     /// Associations right below each one, by position.
     children: Vec<Vec<usize>>,
+    /// Accounts by name in lower case.
+    accounts: HashMap<String, AssocIndex>,
+    /// Associations of each user, by position.
+    own: HashMap<String, Vec<usize>>,
     /// Jobs of each user that wait or run, by position among the jobs of the cluster.
     of_user: HashMap<String, Vec<usize>>,
+    /// What the doctor finds, once it was asked for.
+    findings: OnceLock<Vec<Finding>>,
     /// Metrics, once they were asked for.
     metrics: OnceLock<Result<Vec<Family>, String>>,
 }
@@ -225,6 +233,16 @@ impl Picture {
                 children[parent.get()].push(at);
             }
         }
+        let (mut accounts, mut own) = (HashMap::new(), HashMap::<String, Vec<usize>>::new());
+        for (at, name) in cluster.names.iter().enumerate() {
+            match &name.user {
+                Some(user) => own.entry(user.clone()).or_default().push(at),
+                None => {
+                    let name = name.account.to_ascii_lowercase();
+                    accounts.entry(name).or_insert(AssocIndex::new(at));
+                }
+            }
+        }
         let mut priced: HashMap<u32, Vec<usize>> = HashMap::new();
         for at in 0..priorities.rows.len() {
             if let (Some(id), _) = priorities.rows.head(at) {
@@ -265,7 +283,10 @@ impl Picture {
             jobs,
             priced,
             children,
+            accounts,
+            own,
             of_user,
+            findings: OnceLock::new(),
             metrics: OnceLock::new(),
             folder: stored.folder,
             manifest: stored.manifest,
@@ -286,6 +307,21 @@ impl Picture {
     /// The associations right below one.
     pub fn children(&self, at: usize) -> &[usize] {
         &self.children[at]
+    }
+
+    /// The account with a name, in either case of letters, as Slurm has them.
+    pub fn account(&self, name: &str) -> Option<AssocIndex> {
+        self.accounts.get(&name.to_ascii_lowercase()).copied()
+    }
+
+    /// The associations of a user, by position.
+    pub fn assocs_of(&self, user: &str) -> &[usize] {
+        self.own.get(user).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the doctor finds, computed once.
+    pub fn findings(&self) -> &[Finding] {
+        self.findings.get_or_init(|| health::findings(self))
     }
 
     /// The row of scontrol, and the position among the cluster's jobs, of a job.

@@ -37,11 +37,7 @@ impl Viewer {
     /// A person in a picture; one that it does not know has no associations.
     pub fn of(picture: &Picture, user: &str) -> Viewer {
         let cluster = &picture.cluster;
-        let names = cluster.names.iter().enumerate();
-        let own: Vec<usize> = names
-            .filter(|(_, name)| name.user.as_deref() == Some(user))
-            .map(|(at, _)| at)
-            .collect();
+        let own = picture.assocs_of(user).to_vec();
         let mut member = HashSet::new();
         for at in &own {
             let mut next = cluster.tree.parent(AssocIndex::new(*at));
@@ -76,7 +72,7 @@ impl Viewer {
             return true;
         }
         let account = job.account.as_deref();
-        let account = account.and_then(|name| picture.cluster.account(name));
+        let account = account.and_then(|name| picture.account(name));
         account.is_some_and(|at| self.coordinated.contains(&at.get()))
     }
 

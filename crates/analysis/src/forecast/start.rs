@@ -298,9 +298,7 @@ fn of_job(
 ) -> JobForecast {
     let ways = line.ways(cluster, job.job.id);
     let first = ways.first();
-    let ahead = with_ahead
-        .then(|| line.ahead(cluster, job.job.id, 0))
-        .flatten();
+    let ahead = with_ahead.then(|| line.ahead(job.job.id, 0)).flatten();
     let ahead = ahead.map(|ahead| ahead.accounts).unwrap_or_default();
     let ordered = cluster.config.order() != Order::Weighted;
     let never = never(cluster, job, start, off);

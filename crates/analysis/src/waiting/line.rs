@@ -1,6 +1,6 @@
 //! The queue, priced once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -18,10 +18,55 @@ pub struct WaitingLine {
     entries: Vec<Entry>,
     /// The entries of each job, by job number; they are next to each other.
     jobs: HashMap<u32, Range<usize>>,
-    /// Entries with a place, the first one first, by partition. Under `order=` all are in one list.
-    lists: HashMap<Option<Index>, Vec<u32>>,
+    /// Entries with a place, by partition. Under `order=` all are in one list.
+    lists: HashMap<Option<Index>, List>,
+    /// Whose jobs they are, by entry.
+    owners: Vec<Owner>,
+    /// Names of accounts, by the numbers of owners; jobs without an account have an empty name.
+    accounts: Vec<String>,
     /// Number of jobs with a place under `order=`; `None`: places are by priority.
     ordered: Option<u64>,
+}
+
+/// Entries with a place in one list, the first one first.
+#[derive(Clone, Debug, Default)]
+struct List {
+    /// Their positions.
+    entries: Vec<u32>,
+    /// Whose jobs they are, next to each other: those ahead of a job are all read.
+    owners: Vec<Owner>,
+}
+
+/// The account and the user of a job, as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Owner {
+    account: u32,
+    user: u32,
+}
+
+/// Numbers for names, in the order in which they come.
+#[derive(Debug, Default)]
+struct Numbers<'a> {
+    known: HashMap<&'a str, u32>,
+}
+
+impl<'a> Numbers<'a> {
+    fn of(&mut self, name: &'a str) -> u32 {
+        // There are fewer names than jobs, whose numbers have 32 bits.
+        let next = u32::try_from(self.known.len()).unwrap_or(u32::MAX);
+        *self.known.entry(name).or_insert(next)
+    }
+
+    /// The names, by their numbers.
+    fn names(self) -> Vec<String> {
+        let mut names: Vec<(u32, &str)> = self
+            .known
+            .into_iter()
+            .map(|(name, at)| (at, name))
+            .collect();
+        names.sort_unstable();
+        names.into_iter().map(|(_, name)| name.to_owned()).collect()
+    }
 }
 
 /// One way to run a job that waits.
@@ -70,17 +115,31 @@ impl WaitingLine {
         if let Some(order) = &ordered {
             by_order(&mut entries, order);
         }
-        let mut lists: HashMap<Option<Index>, Vec<u32>> = HashMap::new();
+        let mut lists: HashMap<Option<Index>, List> = HashMap::new();
         for (entry, at) in entries.iter().zip(0..) {
             if entry.standing.place.is_some() {
                 let list = entry.key.partition.filter(|_| ordered.is_none());
-                lists.entry(list).or_default().push(at);
+                lists.entry(list).or_default().entries.push(at);
             }
         }
+        let (mut accounts, mut users) = (Numbers::default(), Numbers::default());
+        let owner = |entry: &Entry| {
+            let job = &cluster.jobs()[entry.job as usize];
+            Owner {
+                account: accounts.of(job.account.as_deref().unwrap_or("")),
+                user: users.of(&job.user),
+            }
+        };
+        let owners: Vec<Owner> = entries.iter().map(owner).collect();
         for list in lists.values_mut() {
-            list.sort_by_key(|at| entries[*at as usize].standing.place);
+            let place = |at: &u32| entries[*at as usize].standing.place;
+            list.entries.sort_by_key(place);
+            let of = list.entries.iter().map(|at| owners[*at as usize]);
+            list.owners = of.collect();
         }
         Ok(WaitingLine {
+            accounts: accounts.names(),
+            owners,
             entries,
             jobs,
             lists,
@@ -135,37 +194,35 @@ impl WaitingLine {
     }
 
     /// The jobs ahead of the `way`-th way to run a job; `None`: it has no place.
-    pub fn ahead(&self, cluster: &Cluster, job: u32, way: usize) -> Option<Ahead> {
-        let entry = self.of_job(job).get(way)?;
+    pub fn ahead(&self, job: u32, way: usize) -> Option<Ahead> {
+        let at = self.jobs.get(&job)?.clone().nth(way)?;
+        let (entry, own) = (&self.entries[at], self.owners[at].user);
         let place = usize::try_from(entry.standing.place?).ok()?;
         let list = self
             .lists
             .get(&entry.key.partition.filter(|_| self.ordered.is_none()))?;
-        let of = |at: u32| &cluster.jobs()[self.entries[at as usize].job as usize];
-        let own = &cluster.jobs()[entry.job as usize].user;
-        let before = &list[..place.saturating_sub(1).min(list.len())];
+        let before = place.saturating_sub(1).min(list.entries.len());
         let mut ahead = Ahead {
-            jobs: before.len() as u64,
+            jobs: before as u64,
             // One job may have several entries in a partition.
-            next: before
+            next: list.entries[..before]
                 .iter()
                 .rev()
                 .map(|at| self.entries[*at as usize].key.id)
                 .find(|id| *id != job),
             ..Ahead::default()
         };
-        let mut accounts: BTreeMap<&str, u64> = BTreeMap::new();
-        for job in before.iter().map(|at| of(*at)) {
-            ahead.own += u64::from(job.user == *own);
-            *accounts
-                .entry(job.account.as_deref().unwrap_or(""))
-                .or_default() += 1;
+        let mut counts = vec![0_u64; self.accounts.len()];
+        for owner in &list.owners[..before] {
+            ahead.own += u64::from(owner.user == own);
+            counts[owner.account as usize] += 1;
         }
-        let named = accounts.into_iter();
-        ahead.accounts = named.map(|(name, jobs)| (name.to_owned(), jobs)).collect();
+        let counted = self.accounts.iter().zip(counts);
+        let counted = counted.filter(|(_, jobs)| *jobs > 0);
+        ahead.accounts = counted.map(|(name, jobs)| (name.clone(), jobs)).collect();
         ahead
             .accounts
-            .sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
+            .sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
         Some(ahead)
     }
 }

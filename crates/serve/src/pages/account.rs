@@ -26,7 +26,7 @@ pub(super) struct Account<'a> {
 impl<'a> Account<'a> {
     pub(super) fn of(seen: Seen<'a>, name: &str) -> Result<Account<'a>, Refusal> {
         let (picture, viewer) = (seen.picture, seen.viewer);
-        let at = picture.cluster.account(name).ok_or_else(Refusal::unknown)?;
+        let at = picture.account(name).ok_or_else(Refusal::unknown)?;
         if !viewer.sees_usage(picture, at.get()) {
             return Err(Refusal::unknown());
         }

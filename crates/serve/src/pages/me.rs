@@ -157,7 +157,7 @@ impl<'a> Waiting<'a> {
         let known = |time: i64| (time > 0).then_some(time);
         let ways = picture.line.ways(&picture.cluster, id);
         let placed = ways.iter().position(|way| way.place.is_some());
-        let ahead = placed.and_then(|way| picture.line.ahead(&picture.cluster, id, way));
+        let ahead = placed.and_then(|way| picture.line.ahead(id, way));
         Waiting {
             id,
             name: picture.job_name(id),
@@ -181,11 +181,15 @@ impl Seen<'_> {
     /// The jobs ahead, with accounts that the person may not know as one.
     fn ahead(self, ahead: Ahead) -> Ahead {
         let mut accounts: Vec<(String, u64)> = Vec::new();
-        for (name, jobs) in &ahead.accounts {
-            let name = self.account_name(name);
-            match accounts.iter_mut().find(|(known, _)| known == name) {
-                Some((_, sum)) => *sum += jobs,
-                None => accounts.push((name.to_owned(), *jobs)),
+        let mut others: Option<usize> = None;
+        for (name, jobs) in ahead.accounts {
+            match (self.account_name(&name) == name, others) {
+                (true, _) => accounts.push((name, jobs)),
+                (false, Some(at)) => accounts[at].1 += jobs,
+                (false, None) => {
+                    others = Some(accounts.len());
+                    accounts.push((self.account_name(&name).to_owned(), jobs));
+                }
             }
         }
         let jobs = self.picture.cluster.jobs();

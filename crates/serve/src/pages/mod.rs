@@ -232,14 +232,14 @@ impl<'a> Seen<'a> {
 
     /// The address of an account that the person may open.
     fn link(self, account: &str) -> Option<String> {
-        let at = self.picture.cluster.account(account)?;
+        let at = self.picture.account(account)?;
         let sees = self.viewer.sees_usage(self.picture, at.get());
         sees.then(|| crate::question::account(account))
     }
 
     /// The name of an account where the person may know it.
     fn account_name(self, name: &str) -> &str {
-        let at = self.picture.cluster.account(name);
+        let at = self.picture.account(name);
         match at.is_none_or(|at| self.viewer.sees_name(self.picture, at.get())) {
             true => name,
             false => "other accounts",

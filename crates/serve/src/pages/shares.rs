@@ -116,7 +116,7 @@ impl Seen<'_> {
     /// The association of an account whose level the person may change: as an operator, or as a
     /// coordinator of it or of an account above.
     pub(super) fn may_change(self, name: &str) -> Option<AssocIndex> {
-        let at = self.picture.cluster.account(name)?;
+        let at = self.picture.account(name)?;
         let coordinates =
             !self.picture.coordinators_disabled && self.viewer.coordinates(self.picture, at.get());
         (self.viewer.operator || coordinates).then_some(at)

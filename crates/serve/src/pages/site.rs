@@ -12,7 +12,6 @@ use serde::Serialize;
 
 use super::account::usage_words;
 use super::{Seen, View};
-use crate::health::findings;
 use crate::sheet::{Cell, Sheet};
 
 /// The page.
@@ -33,7 +32,7 @@ pub(super) struct Site<'a> {
     terms: &'a [Spread],
     check: Option<Check>,
     /// What the doctor finds in the capture.
-    doctor: Vec<Finding>,
+    doctor: &'a [Finding],
     /// Number of errors and warnings that the linter finds in slurm.conf.
     lint: Option<Linted>,
     #[serde(skip)]
@@ -93,7 +92,7 @@ impl<'a> Site<'a> {
             waiting_jobs: picture.line.len(),
             terms: &picture.spreads,
             check: picture.numbers.as_ref().ok().map(Check::of),
-            doctor: findings(picture),
+            doctor: picture.findings(),
             lint: match &picture.linted {
                 Some(Ok(report)) => Some(Linted {
                     errors: report.count(Severity::Error),
@@ -172,7 +171,7 @@ impl View for Site<'_> {
             (self.checked())
             h2 { "Checks" }
             @if self.doctor.is_empty() { p { "None could be made from this capture." } }
-            (doctor::to_html(&self.doctor))
+            (doctor::to_html(self.doctor))
             p class="hint" { code { "fairtree doctor" } " on the host of slurmctld checks more: the plugin, its state, the next upgrade." }
             (self.linted())
         }

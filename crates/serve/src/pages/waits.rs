@@ -61,12 +61,18 @@ impl Seen<'_> {
     /// The jobs ahead, with accounts that the person may not know as one.
     fn known_ahead(self, ahead: Vec<Ahead>) -> Vec<Ahead> {
         let mut merged: Vec<Ahead> = Vec::new();
+        let mut others: Option<usize> = None;
         for one in ahead {
-            let account = one.account.as_deref();
-            let account = account.map(|name| self.account_name(name).to_owned());
-            match merged.iter_mut().find(|known| known.account == account) {
-                Some(known) => known.jobs += one.jobs,
-                None => merged.push(Ahead { account, ..one }),
+            let name = one.account.as_deref();
+            let known = name.map(|name| self.account_name(name));
+            match (known == name, others) {
+                (true, _) => merged.push(one),
+                (false, Some(at)) => merged[at].jobs += one.jobs,
+                (false, None) => {
+                    others = Some(merged.len());
+                    let account = known.map(str::to_owned);
+                    merged.push(Ahead { account, ..one });
+                }
             }
         }
         merged
@@ -133,7 +139,7 @@ impl Seen<'_> {
             (None, limit) if limit.ends_with("PU") => *job.user == *self.viewer.user,
             (None, limit) if limit.ends_with("PA") => {
                 let account = job.account.as_deref();
-                let account = account.and_then(|name| self.picture.cluster.account(name));
+                let account = account.and_then(|name| self.picture.account(name));
                 account.is_some_and(|at| self.viewer.coordinates(self.picture, at.get()))
             }
             (None, _) => false,

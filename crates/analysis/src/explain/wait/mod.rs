@@ -104,7 +104,7 @@ pub fn waits(
         None => ways.into_iter().map(Place::from).collect(),
     };
     places.dedup();
-    let ahead = line.ahead(cluster, id, 0).unwrap_or_default();
+    let ahead = line.ahead(id, 0).unwrap_or_default();
     let steps = match line.ordered() {
         Some(_) => step::without_places(cluster, job, &cause),
         None => step::all(cluster, job, &cause, line.entries())?,
