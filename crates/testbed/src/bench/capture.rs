@@ -261,7 +261,8 @@ const CONFIG: &str = "Configuration data as of 2026-11-21T10:40:00\n\
     PriorityWeightAssoc     = 0\n\
     PriorityWeightFairShare = 100000\nPriorityWeightJobSize   = 0\n\
     PriorityWeightPartition = 0\nPriorityWeightQOS       = 0\n\
-    PriorityWeightTRES      = (null)\nSLURM_VERSION           = 24.11.5\n";
+    PriorityWeightTRES      = (null)\nPrivateData             = none\n\
+    SLURM_VERSION           = 24.11.5\n";
 
 const PARTITION: &str = "PartitionName=main AllowGroups=ALL Default=YES MaxTime=1-00:00:00 \
     PriorityJobFactor=10 PriorityTier=1 State=UP TotalCPUs=100000 TotalNodes=1000 \

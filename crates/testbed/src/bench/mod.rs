@@ -12,6 +12,7 @@ mod replays;
 mod report;
 mod scale;
 mod served;
+mod service;
 mod table;
 mod workload;
 
@@ -62,6 +63,8 @@ enum Section {
     Cluster,
     /// The `fairtree` command
     Command,
+    /// Pages of the service, while 50 people read
+    Service,
 }
 
 /// Number of measurements per median; fewer are too noisy.
@@ -83,10 +86,12 @@ pub struct Bench {
 /// # Errors
 /// Fails if something does not build or run. A missed bound is not an error; the tables show it.
 pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
-    // The command needs neither Slurm nor the plugin.
     let bench = match arguments.sections[..] {
-        [Section::Command] => None,
-        _ => Some(prepare(arguments, progress)?),
+        [] => Some(prepare(arguments, progress)?),
+        ref sections if sections.iter().any(|section| section.needs_slurm()) => {
+            Some(prepare(arguments, progress)?)
+        }
+        _ => None,
     };
     let introduction = introduction(&arguments.slurm);
     progress.print(&introduction);
@@ -105,6 +110,7 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
         }
         let start = Instant::now();
         let part = match (&bench, section) {
+            (_, Section::Service) => measure_service(arguments.quick, progress)?,
             (None, _) | (_, Section::Command) => measure_command(arguments.quick, progress)?,
             (Some(bench), section) => section.measure(bench, progress)?,
         };
@@ -133,6 +139,18 @@ fn measure_command(quick: bool, progress: &Progress) -> Result<String> {
     Ok(format!("{text}\n\n{tables}"))
 }
 
+/// The part about the service.
+fn measure_service(quick: bool, progress: &Progress) -> Result<String> {
+    let mut text = Section::Service.text().to_owned();
+    progress.print(&text);
+    let program = service::build(progress)?;
+    for table in service::measure(&program, quick, progress)? {
+        progress.print(table.to_string());
+        text = format!("{text}\n\n{table}");
+    }
+    Ok(text)
+}
+
 fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
     let release = &arguments.slurm;
     let installation = Installation::of(release, progress)?;
@@ -156,6 +174,11 @@ fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
 }
 
 impl Section {
+    /// Returns true unless it needs neither Slurm nor the plugin.
+    fn needs_slurm(self) -> bool {
+        !matches!(self, Section::Command | Section::Service)
+    }
+
     fn measure(self, bench: &Bench, progress: &Progress) -> Result<String> {
         let mut text = format!("{}\n\n{}\n", self.text(), bench.memory);
         progress.print(&text);
@@ -178,6 +201,7 @@ impl Section {
             Section::Scaling => add(scale::measure(bench, progress)?),
             Section::Engine => add(engine::measure(bench, progress)?),
             Section::Command => return measure_command(bench.quick, progress),
+            Section::Service => return measure_service(bench.quick, progress),
             Section::Cluster => add(cluster::measure(bench, progress)?.to_string()),
         }
         Ok(text)
@@ -192,6 +216,7 @@ impl Section {
             Section::Engine => include_str!("text/engine.md"),
             Section::Cluster => include_str!("text/cluster.md"),
             Section::Command => include_str!("text/command.md"),
+            Section::Service => include_str!("text/service.md"),
         }
         .trim_end()
     }
