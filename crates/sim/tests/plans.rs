@@ -6,7 +6,7 @@ use fairtree_sim::slurm::ask::{Ask, Asker};
 use fairtree_sim::slurm::node_set::NodeSet;
 use fairtree_sim::slurm::plan::Plan;
 use fairtree_sim::slurm::select::{NodeCounts, Question, Weights};
-use fairtree_sim::slurm::usage::NodeUse;
+use fairtree_sim::slurm::usage::{NodeUse, Uses};
 use proptest::prelude::*;
 
 const NODES: usize = 5;
@@ -68,9 +68,10 @@ proptest! {
     ) {
         let machine = machine(&nodes);
         let size = machine.nodes.len();
-        let mut uses = NodeUse::none(&machine);
-        for (own, (cores, used, _)) in uses.iter_mut().zip(&nodes) {
-            own.cores = (*used).min(*cores);
+        let mut uses = Uses::none(&machine);
+        for (node, (cores, used, _)) in nodes.iter().enumerate() {
+            let cores = (*used).min(*cores);
+            uses.set(&machine, node, NodeUse { cores, ..NodeUse::default() });
         }
         let request = Request {
             tasks: Some(tasks),
@@ -83,8 +84,8 @@ proptest! {
         let question = Question { machine: &machine, ask: &ask, partition: 0, counts };
         let mut weights = Weights::new(&machine);
         let found = question.choose(&NodeSet::all(size), &uses, &mut weights);
-        let offers = machine.nodes.iter().zip(&uses).map(|(node, used)| {
-            let free = node.cores - used.cores;
+        let offers = machine.nodes.iter().enumerate().map(|(at, node)| {
+            let free = node.cores - uses[at].cores;
             let by_memory = node.memory_mb.checked_div(memory).unwrap_or(u64::MAX);
             free.min(u32::try_from(by_memory).unwrap_or(u32::MAX))
         });

@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 
 use fairtree_sim::slurm::check::{Checked, Mismatch};
-use fairtree_sim::slurm::history::Cycle;
 use fairtree_sim::slurm::state::Reason;
+use fairtree_sim::slurm::timeline::Cycle;
 use jiff::Timestamp;
 use serde::Serialize;
 

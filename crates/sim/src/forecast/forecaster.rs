@@ -11,9 +11,9 @@ use fairtree_model::input::recorded::RecordedJob;
 use fairtree_model::machine::Machine;
 
 use super::calibration::{Band, Calibration, Raw};
-use super::history::History;
 use super::known::{Known, all};
 use super::rehearsal::Rehearsal;
+use super::run_times::RunTimes;
 use super::situation::{Drawn, Situation, Stuck, weeks};
 use crate::slurm::ask::Ask;
 use crate::slurm::site::{Site, Unpriced};
@@ -144,7 +144,7 @@ pub struct Forecaster {
     jobs: Vec<Known>,
     /// Places of the present ones, by number and task.
     places: HashMap<(u32, Option<u32>), usize>,
-    history: History,
+    history: RunTimes,
     /// Jobs that have ended and had a limit.
     ended: usize,
     /// See [`crate::slurm::free::Begin::spread`].
@@ -230,7 +230,7 @@ impl Forecaster {
         let notes = left.map(|same| format!("{} jobs left out: no {}", same.len(), same[0]));
         let mut notes: Vec<String> = notes.collect();
         notes.extend(elsewhere(machine, queue.present));
-        let mut history = History::default();
+        let mut history = RunTimes::default();
         let mut told: Vec<&Known> = jobs.iter().filter(|job| job.tells()).collect();
         told.sort_by_key(|job| (job.end, job.ask.id));
         told.iter().for_each(|job| job.tell(&mut history));

@@ -3,12 +3,12 @@
 use fairtree_model::input::recorded::RecordedJob;
 use fairtree_model::machine::Machine;
 
-use super::history::History;
+use super::run_times::RunTimes;
 use crate::job::Job;
 use crate::slurm::ask::{Ask, Unknown};
-use crate::slurm::history::ask;
 use crate::slurm::life::{Life, lives};
 use crate::slurm::site::Site;
+use crate::slurm::timeline::ask;
 
 /// A job of the past or the present. Moments are seconds since 1970.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ impl Known {
     }
 
     /// Adds its run to those of its user.
-    pub fn tell(&self, history: &mut History) {
+    pub fn tell(&self, history: &mut RunTimes) {
         if let (Some(start), Some(end), Some(limit_secs)) = (self.start, self.end, self.limit_secs)
         {
             let job = Job {

@@ -12,9 +12,9 @@
 
 mod calibration;
 mod forecaster;
-mod history;
 mod known;
 mod rehearsal;
+mod run_times;
 mod score;
 mod situation;
 

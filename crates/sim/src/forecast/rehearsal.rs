@@ -3,8 +3,8 @@
 use fairtree_model::machine::Machine;
 
 use super::calibration::{Band, Raw};
-use super::history::History;
 use super::known::Known;
+use super::run_times::RunTimes;
 use super::situation::Situation;
 use crate::slurm::site::{Site, Unpriced};
 
@@ -23,7 +23,7 @@ pub(super) struct Rehearsal<'a> {
     spread: i64,
     /// Of those, how many have ended.
     ended: usize,
-    history: History,
+    history: RunTimes,
     /// Usage of each association, without that of those below it, and the moment that it is valued at.
     own: Vec<(f64, i64)>,
 }
@@ -46,7 +46,7 @@ impl<'a> Rehearsal<'a> {
             ends,
             spread,
             ended: 0,
-            history: History::default(),
+            history: RunTimes::default(),
             own: vec![(0.0, 0); site.tree().len()],
         }
     }

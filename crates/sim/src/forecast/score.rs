@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
 use super::calibration::{Band, Calibration, Raw};
-use super::history::History;
 use super::random;
+use super::run_times::RunTimes;
 use crate::job::{Job, Waiting};
 use crate::replay::{Machine, Observer, replay};
 use crate::scheduler::Kind;
@@ -92,7 +92,7 @@ pub fn score(workload: &Workload, options: Options, go_on: &mut dyn FnMut() -> b
         options,
         starts: &starts,
         wanted,
-        history: History::default(),
+        history: RunTimes::default(),
         calibration: Calibration::new(NOMINAL),
         open: BinaryHeap::new(),
         undecided: BinaryHeap::new(),
@@ -127,7 +127,7 @@ struct Forecaster<'a> {
     starts: &'a [i64],
     /// Jobs for which forecasts are made, ascending.
     wanted: Vec<u32>,
-    history: History,
+    history: RunTimes,
     calibration: Calibration,
     /// Forecasts whose job has not started, by its start and their number.
     open: BinaryHeap<Reverse<(i64, usize)>>,
@@ -211,7 +211,7 @@ fn due(moments: &mut BinaryHeap<Reverse<(i64, usize)>>, now: i64) -> Option<usiz
 /// What is known at the moment of a forecast.
 struct Known<'a> {
     workload: &'a Workload,
-    history: &'a History,
+    history: &'a RunTimes,
     options: Options,
     now: i64,
     machine: &'a Machine,

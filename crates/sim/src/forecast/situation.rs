@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use fairtree_model::machine::Machine;
 
-use super::history::History;
 use super::known::Known;
 use super::random;
+use super::run_times::RunTimes;
 use crate::slurm::ask::Ask;
 use crate::slurm::free::{Begin, Jobs, Observer, Phases, resume};
 use crate::slurm::life::Life;
@@ -63,7 +63,7 @@ struct Cast {
 pub(super) struct Situation<'a> {
     machine: &'a Machine,
     site: Site,
-    history: &'a History,
+    history: &'a RunTimes,
     jobs: &'a [Known],
     /// Seconds since 1970.
     now: i64,
@@ -89,7 +89,7 @@ impl<'a> Situation<'a> {
     pub fn new(
         machine: &'a Machine,
         site: Site,
-        history: &'a History,
+        history: &'a RunTimes,
         jobs: &'a [Known],
         now: i64,
         change: &dyn Fn(usize, &mut Ask),

@@ -4,111 +4,19 @@
 //! can take them. When a job will start is found by letting running jobs end by their limits, some
 //! at a time.
 
+mod will_run;
+
 use std::collections::HashMap;
 
 use fairtree_model::machine::Machine;
 
 use super::ask::Ask;
-use super::main_loop::{Outcome, Partitions, Watcher, try_start};
+use super::main_loop::{Layout, Outcome, Watcher, try_start};
 use super::node_set::NodeSet;
 use super::plan::Plan;
-use super::select::{NodeCounts, Question, Weights};
+use super::select::{NodeCounts, Question};
 use super::state::{InLine, Reason, Running, Start, State};
-use super::usage::{Allocation, release};
-
-/// When and where a job can run.
-struct WillRun {
-    start: i64,
-    allocation: Allocation,
-}
-
-/// The first moment at which running jobs leave enough of `offered` to a job, by their limits.
-/// `now_only`: only now will do.
-fn will_run(
-    question: &Question<'_>,
-    offered: &NodeSet,
-    now: i64,
-    now_only: bool,
-    state: &State,
-    by_end: &[usize],
-    weights: &mut Weights,
-) -> Option<WillRun> {
-    if let Some(allocation) = question.choose(offered, &state.uses, weights) {
-        return Some(WillRun {
-            start: now,
-            allocation,
-        });
-    }
-    if now_only {
-        return None;
-    }
-    let settings = &question.machine.scheduling;
-    let mut uses = state.uses.clone();
-    let usable = |running: &Running| {
-        let mut parts = running.allocation.parts.iter();
-        parts.any(|part| offered.contains(part.node))
-    };
-    // Jobs whose nodes are not usable are passed over only where they are taken, not where the next
-    // one is looked at.
-    let jobs: Vec<&Running> = by_end.iter().map(|at| &state.running[*at]).collect();
-    let mut window = 30;
-    let mut base = None;
-    let mut at = 0;
-    loop {
-        let mut last: Option<&Running> = None;
-        let mut next: Option<&Running>;
-        let mut more = true;
-        let mut released = 0;
-        loop {
-            let Some(running) = jobs.get(at) else {
-                more = false;
-                next = None;
-                break;
-            };
-            at += 1;
-            if !usable(running) {
-                continue;
-            }
-            let base = *base.get_or_insert(running.limit_end + 30 - running.limit_end % 30);
-            last = Some(running);
-            release(&mut uses, &running.allocation);
-            next = jobs.get(at).copied();
-            match next {
-                None => {
-                    more = false;
-                    break;
-                }
-                Some(next) if next.limit_end > base + window => break,
-                Some(_) if released > 200 => break,
-                Some(_) => released += 1,
-            }
-        }
-        let last = last?;
-        let base = base.unwrap_or(last.limit_end);
-        loop {
-            window = match settings.window_step {
-                0 => window * 2,
-                step => window + step,
-            };
-            if next.is_none_or(|next| next.limit_end <= base + window) {
-                break;
-            }
-        }
-        if let Some(allocation) = question.choose(offered, &uses, weights) {
-            let start = match last.limit_end <= now {
-                true => {
-                    let over = settings.over_limit.unwrap_or(0);
-                    (last.limit_end + settings.kill_wait + over).max(now + 1)
-                }
-                false => last.limit_end,
-            };
-            return Some(WillRun { start, allocation });
-        }
-        if !more {
-            return None;
-        }
-    }
-}
+use will_run::{When, will_run};
 
 /// How many jobs were tested, of whom.
 #[derive(Default)]
@@ -155,7 +63,7 @@ const RESERVATION: usize = usize::MAX;
 /// Runs a cycle over a sorted queue; the jobs that start, in their order.
 pub fn run(
     machine: &Machine,
-    partitions: &Partitions,
+    layout: &Layout,
     asks: &[Ask],
     queue: &[InLine],
     now: i64,
@@ -249,7 +157,7 @@ pub fn run(
             .least_secs
             .filter(|least| *least < limit)
             .unwrap_or(limit);
-        let mut nodes = partitions.0[one.partition].clone();
+        let mut nodes = layout.partitions[one.partition].clone();
         nodes.keep(&state.up);
         let mut later = now;
         let mut counted = false;
@@ -275,18 +183,12 @@ pub fn run(
                     tries += 1;
                     counted = true;
                 }
-                let mut weights = state.weights.clone();
-                let found = will_run(
-                    &question,
-                    &offered.free,
+                let when = When {
                     now,
                     now_only,
-                    state,
-                    &by_end,
-                    &mut weights,
-                );
-                state.weights = weights;
-                found
+                    by_end: &by_end,
+                };
+                will_run(&question, &offered.free, when, layout, state)
             };
             let Some(found) = found else {
                 match offered.later.filter(|_| !now_only) {
@@ -310,7 +212,7 @@ pub fn run(
             if at <= now {
                 let mut free = offered.free.clone();
                 free.keep(&nodes);
-                match try_start(machine, partitions, asks, one, now, &free, state) {
+                match try_start(machine, layout, asks, one, now, &free, state) {
                     Outcome::Starts(begun) => {
                         if begun.allocation.whole {
                             let running = state.running.last().expect("it has started");
@@ -399,9 +301,12 @@ pub fn run(
 
 /// Running jobs in order of their ends by limit; those of a moment in order of their numbers.
 fn order_of_ends(state: &State) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..state.running.len()).collect();
-    order.sort_by_key(|at| (state.running[*at].limit_end, state.running[*at].job));
-    order
+    let running = state.running.iter().enumerate();
+    let mut order: Vec<(i64, usize, usize)> = running
+        .map(|(at, running)| (running.limit_end, running.job, at))
+        .collect();
+    order.sort_unstable();
+    order.into_iter().map(|(.., at)| at).collect()
 }
 
 /// Takes the nodes of a running job that has them for itself.

@@ -11,15 +11,15 @@ use fairtree_model::input::slurm::controller_log::LogEvent;
 use fairtree_model::machine::Machine;
 
 use super::backfill;
-use super::history::{Cycle, CyclesFrom, Event, History};
 use super::limits::Counters;
-use super::line::Line;
-use super::main_loop::{self, MainPass, Partitions, Watcher};
+use super::main_loop::{self, Layout, MainPass, Watcher};
 use super::node_set::NodeSet;
 use super::placed::placed;
 use super::site::{Site, Unpriced};
 use super::state::{InLine, Reason, Running, Start, State, sort};
+use super::timeline::{Cycle, CyclesFrom, Event, Timeline};
 use super::usage::Allocation;
+use super::waiting::WaitingJobs;
 
 /// A prediction is right if the job starts within this of its cycle, milliseconds.
 const NEAR_MS: i64 = 4000;
@@ -105,7 +105,7 @@ pub fn check_while(
     recorded: &Recorded,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Checked, Unpriced> {
-    let (history, site) = History::new(recorded)?;
+    let (history, site) = Timeline::new(recorded)?;
     let machine = &recorded.machine;
     let mut state = State::new(machine);
     state.counters = Counters::new(site.limits.clone());
@@ -129,8 +129,8 @@ pub fn check_while(
     };
     let mut checker = Checker {
         recorded,
-        partitions: Partitions::new(machine),
-        line: Line::new(),
+        layout: Layout::new(machine),
+        waiting: WaitingJobs::new(),
         history: &history,
         site,
         state,
@@ -195,11 +195,11 @@ struct Prediction {
 
 struct Checker<'a> {
     recorded: &'a Recorded,
-    partitions: Partitions,
-    history: &'a History,
+    layout: Layout,
+    history: &'a Timeline,
     site: Site,
     state: State,
-    line: Line,
+    waiting: WaitingJobs,
     /// The last prediction of each job.
     predicted: Vec<Option<(i64, Prediction)>>,
     logged: HashMap<i64, Logged>,
@@ -211,7 +211,7 @@ struct Checker<'a> {
 /// Collects what a cycle does.
 struct Seen<'a> {
     machine: &'a Machine,
-    history: &'a History,
+    history: &'a Timeline,
     reasons: HashMap<usize, Reason>,
     plans: Vec<Planned>,
     resolution: i64,
@@ -242,10 +242,10 @@ impl Checker<'_> {
         match event {
             Event::Submitted(job) => {
                 let ask = &self.history.asks[job];
-                self.line.submit(job, secs, machine, ask, &self.site)?;
+                self.waiting.submit(job, secs, machine, ask, &self.site)?;
                 let eligible = self.history.jobs[job].eligible_ms;
                 if eligible.is_some_and(|eligible| eligible.div_euclid(1000) <= secs) {
-                    self.line.age(job, secs);
+                    self.waiting.age(job, secs);
                 }
             }
             Event::Ended(job) => {
@@ -263,10 +263,10 @@ impl Checker<'_> {
                     counters, running, ..
                 } = &mut self.state;
                 counters.pass(machine, asks, running, secs, decayed);
-                let waiting = self.line.rows(machine, asks, &self.site);
+                let waiting = self.waiting.rows(machine, asks, &self.site);
                 self.site
                     .pass(secs, machine, asks, &self.state.running, &waiting);
-                self.line.price(secs, machine, asks, &self.site)?;
+                self.waiting.price(secs, machine, asks, &self.site)?;
             }
             Event::Sample(at) => self.correct(at),
             Event::Cycle(cycle) => self.cycle(ms, cycle),
@@ -279,7 +279,7 @@ impl Checker<'_> {
     fn queue(&mut self, ms: i64) -> Vec<InLine> {
         let machine = &self.recorded.machine;
         let mut queue = Vec::new();
-        for job in self.line.waiting() {
+        for job in self.waiting.jobs() {
             let own = &self.history.jobs[job];
             let ask = &self.history.asks[job];
             let Some(eligible) = own.eligible_ms else {
@@ -291,8 +291,8 @@ impl Checker<'_> {
             if eligible > ms || gone || own.is_held(ms) {
                 continue;
             }
-            self.line.age(job, eligible.div_euclid(1000));
-            for (partition, priority) in self.line.priorities(job, ask) {
+            self.waiting.age(job, eligible.div_euclid(1000));
+            for (partition, priority) in self.waiting.priorities(job, ask) {
                 if priority > 0 && !main_loop::breaks_partition(machine, ask, partition) {
                     queue.push(InLine {
                         job,
@@ -321,7 +321,7 @@ impl Checker<'_> {
         };
         let mut state = self.state.clone();
         let asks = &self.history.asks;
-        let parts = &self.partitions;
+        let layout = &self.layout;
         let starts = match cycle {
             Cycle::Main | Cycle::MainFull => {
                 let pass = MainPass {
@@ -329,10 +329,10 @@ impl Checker<'_> {
                     now,
                     full: cycle == Cycle::MainFull,
                 };
-                main_loop::run(machine, parts, asks, pass, &mut state, &mut seen)
+                main_loop::run(machine, layout, asks, pass, &mut state, &mut seen)
             }
             Cycle::Backfill => {
-                backfill::run(machine, parts, asks, &queue, now, &mut state, &mut seen)
+                backfill::run(machine, layout, asks, &queue, now, &mut state, &mut seen)
             }
         };
         self.state.weights = state.weights;
@@ -399,7 +399,7 @@ impl Checker<'_> {
         let own = &self.history.jobs[job];
         let ask = &self.history.asks[job];
         self.checked.starts += 1;
-        self.line.leave(job);
+        self.waiting.leave(job);
         let size = machine.nodes.len();
         let nodes: Vec<usize> = own
             .nodes
@@ -411,7 +411,7 @@ impl Checker<'_> {
             .partitions
             .iter()
             .copied()
-            .find(|at| real.is_subset(&self.partitions.0[*at]));
+            .find(|at| real.is_subset(&self.layout.partitions[*at]));
         let partition = partition.unwrap_or(ask.partitions[0]);
         let predicted = self.predicted[job].take();
         let predicted = predicted
@@ -502,10 +502,13 @@ impl Checker<'_> {
                     parts[from].cores = parts[from].cpus.div_ceil(threads);
                     parts[from].memory_mb -= memory;
                     let uses = &mut self.state.uses;
-                    uses[a].cores += moved_cpus / threads;
-                    uses[b].cores -= moved_cpus / threads;
-                    uses[a].memory_mb += memory;
-                    uses[b].memory_mb = uses[b].memory_mb.saturating_sub(memory);
+                    let (mut gains, mut loses) = (uses[a].clone(), uses[b].clone());
+                    gains.cores += moved_cpus / threads;
+                    loses.cores -= moved_cpus / threads;
+                    gains.memory_mb += memory;
+                    loses.memory_mb = loses.memory_mb.saturating_sub(memory);
+                    uses.set(machine, a, gains);
+                    uses.set(machine, b, loses);
                     for (node, rest) in &mut off {
                         if *node == a {
                             *rest -= moved;

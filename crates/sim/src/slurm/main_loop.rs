@@ -3,13 +3,16 @@
 //! Jobs in order of tier, priority and submission; the first one of a partition that does not fit
 //! blocks this partition and takes its nodes from all jobs after it.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use fairtree_model::machine::Machine;
 
 use super::ask::Ask;
 use super::node_set::NodeSet;
-use super::select::{NodeCounts, Question};
+use super::select::{NodeCounts, Question, Weights};
 use super::state::{InLine, Reason, Running, Start, State};
-use super::usage::NodeUse;
+use super::usage::{Allocation, Uses};
 
 /// The result of a question for nodes that are free now.
 pub enum Outcome {
@@ -40,24 +43,49 @@ pub trait Watcher {
 
 impl Watcher for () {}
 
-/// The nodes of a machine's partitions.
+/// What does not change about the nodes of a machine.
 #[derive(Clone, Debug)]
-pub struct Partitions(pub Vec<NodeSet>);
+pub struct Layout {
+    /// The nodes of each partition.
+    pub partitions: Vec<NodeSet>,
+    /// The machine without any job.
+    pub unused: Uses,
+    /// Resources of jobs, by job and partition, if nothing else ran: found once, asked for at each failure.
+    alone: RefCell<HashMap<(usize, usize), Option<Allocation>>>,
+}
 
-impl Partitions {
-    /// Those of a machine.
-    pub fn new(machine: &Machine) -> Partitions {
+impl Layout {
+    /// That of a machine.
+    pub fn new(machine: &Machine) -> Layout {
         let size = machine.nodes.len();
         let partitions = machine.partitions.iter();
         let sets = partitions.map(|one| NodeSet::of(size, one.nodes.iter().copied()));
-        Partitions(sets.collect())
+        Layout {
+            partitions: sets.collect(),
+            unused: Uses::none(machine),
+            alone: RefCell::default(),
+        }
+    }
+
+    /// Resources of a job among `nodes` if nothing else ran; `None`: it can never run there.
+    fn alone(
+        &self,
+        one: &InLine,
+        question: &Question<'_>,
+        nodes: &NodeSet,
+        weights: &Weights,
+    ) -> Option<Allocation> {
+        let mut alone = self.alone.borrow_mut();
+        let known = alone.entry((one.job, one.partition));
+        let find = || question.choose(nodes, &self.unused, &mut weights.clone());
+        known.or_insert_with(find).clone()
     }
 }
 
 /// Asks for free nodes among `available` for a job, and starts it there.
 pub fn try_start(
     machine: &Machine,
-    partitions: &Partitions,
+    layout: &Layout,
     asks: &[Ask],
     one: &InLine,
     now: i64,
@@ -77,7 +105,7 @@ pub fn try_start(
         partition: one.partition,
         counts,
     };
-    let mut config = partitions.0[one.partition].clone();
+    let mut config = layout.partitions[one.partition].clone();
     config.keep(&ask.usable);
     if ask
         .required
@@ -102,28 +130,27 @@ pub fn try_start(
     }
     let mut free = offered.clone();
     free.take(&state.completing);
-    free.take(&state.whole_nodes());
+    free.take(state.uses.whole());
     let found = question.choose(&free, &state.uses, &mut state.weights);
     let Some(allocation) = found else {
-        let none = NodeUse::none(machine);
-        let mut weights = state.weights.clone();
         // Limits are looked at before the job blocks its partition.
-        if let Some(could) = question.choose(&config, &none, &mut weights) {
-            let running = Running {
-                job: one.job,
-                partition: one.partition,
-                start: now,
-                limit_end,
-                allocation: could,
-            };
-            if let Some(limit) = state.counters.after(machine, ask, &running) {
-                return Outcome::Limit(limit);
-            }
-        } else {
+        let Some(could) = layout.alone(one, &question, &config, &state.weights) else {
             return Outcome::Never;
+        };
+        let running = Running {
+            job: one.job,
+            partition: one.partition,
+            start: now,
+            limit_end,
+            allocation: could,
+        };
+        if let Some(limit) = state.counters.after(machine, ask, &running) {
+            return Outcome::Limit(limit);
         }
-        let could = question.choose(&offered, &none, &mut weights).is_some();
-        return match could || free != offered {
+        let unused = &layout.unused;
+        let could = || question.choose(&offered, unused, &mut state.weights.clone());
+        let is_busy = free != offered || offered == config || could().is_some();
+        return match is_busy {
             true => Outcome::Busy,
             false => Outcome::Unavailable,
         };
@@ -170,7 +197,7 @@ pub struct MainPass<'a> {
 /// Runs a pass over a sorted queue; the jobs that start, in their order.
 pub fn run(
     machine: &Machine,
-    partitions: &Partitions,
+    layout: &Layout,
     asks: &[Ask],
     pass: MainPass<'_>,
     state: &mut State,
@@ -225,14 +252,14 @@ pub fn run(
             watcher.stays(one, Reason::Blocked { by });
             continue;
         }
-        let mut nodes = partitions.0[one.partition].clone();
+        let mut nodes = layout.partitions[one.partition].clone();
         nodes.keep(&available);
         let mut blocks = false;
         if ask.least_nodes as usize > nodes.len() {
             watcher.stays(one, Reason::Resources);
             blocks = true;
         } else {
-            match try_start(machine, partitions, asks, one, now, &available, state) {
+            match try_start(machine, layout, asks, one, now, &available, state) {
                 Outcome::Starts(start) => {
                     has_started[one.job] = true;
                     started.push(start);
@@ -261,7 +288,7 @@ pub fn run(
         }
         if blocks {
             blocked[one.partition] = Some(one.job);
-            available.take(&partitions.0[one.partition]);
+            available.take(&layout.partitions[one.partition]);
         }
     }
     started

@@ -13,9 +13,9 @@
 //! | [`plan`] | the plan of a backfill cycle |
 //! | [`backfill`] | a cycle of the backfill scheduler |
 //! | [`site`] | usage, ranks and prices, by the engine |
-//! | [`mod@line`] | jobs that wait, with their priorities |
+//! | [`waiting`] | jobs that wait, with their priorities |
 //! | [`scene`] | a site with the jobs of a log, ready to run |
-//! | [`history`] | a recorded run: its jobs and events |
+//! | [`timeline`] | a recorded run: its jobs and events |
 //! | [`life`] | what a job waits for, and how long it runs |
 //! | [`pool`] | a pool of processors in the order of a site's priorities |
 //! | [`free`] | a run of a cluster on its own |
@@ -27,10 +27,8 @@ pub mod ask;
 pub mod backfill;
 pub mod check;
 pub mod free;
-pub mod history;
 pub mod life;
 pub mod limits;
-pub mod line;
 pub mod main_loop;
 pub mod node_set;
 pub mod placed;
@@ -40,4 +38,6 @@ pub mod scene;
 pub mod select;
 pub mod site;
 pub mod state;
+pub mod timeline;
 pub mod usage;
+pub mod waiting;

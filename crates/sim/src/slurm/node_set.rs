@@ -38,6 +38,14 @@ impl NodeSet {
         self.words[node / 64] &= !(1 << (node % 64));
     }
 
+    /// Adds a node, or takes it away.
+    pub fn put(&mut self, node: usize, within: bool) {
+        match within {
+            true => self.insert(node),
+            false => self.remove(node),
+        }
+    }
+
     /// Returns true if the node is in it.
     pub fn contains(&self, node: usize) -> bool {
         self.words[node / 64] >> (node % 64) & 1 == 1

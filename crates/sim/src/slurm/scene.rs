@@ -10,9 +10,9 @@ use fairtree_model::machine::{Machine, Node};
 
 use super::ask::Ask;
 use super::free::{self, FairStarts, Jobs, Observer, Phases, Ran};
-use super::history::{ask, unknown_notes};
 use super::life::{Life, lives};
 use super::site::{Site, Unpriced, add_unknown};
+use super::timeline::{ask, unknown_notes};
 
 /// The settings, machine and accounts of a site.
 #[derive(Clone, Debug)]

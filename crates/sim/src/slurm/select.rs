@@ -11,7 +11,7 @@ use fairtree_model::machine::{Machine, Memory};
 
 use super::ask::Ask;
 use super::node_set::NodeSet;
-use super::usage::{Allocation, NodeUse, Part};
+use super::usage::{Allocation, NodeUse, Part, Uses};
 
 /// Bounds of the number of nodes of a job in a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,60 @@ impl Offer {
     }
 }
 
+/// What the nodes that are offered to a job have for it.
+pub(super) struct Offers {
+    /// Those that are asked.
+    offered: NodeSet,
+    /// By position; none for nodes that are not in `nodes`.
+    each: Vec<Offer>,
+    /// Nodes that it could use.
+    nodes: NodeSet,
+    /// CPUs of all of them.
+    cpus: u64,
+}
+
+impl Offers {
+    /// The offers of `offered` nodes. Those without an idle core have none.
+    fn new(
+        question: &Question<'_>,
+        offered: NodeSet,
+        uses: &Uses,
+        weights: &mut Weights,
+    ) -> Offers {
+        let size = question.machine.nodes.len();
+        let mut idle = offered.clone();
+        idle.keep(uses.idle());
+        let mut offers = Offers {
+            offered,
+            each: vec![Offer::default(); size],
+            nodes: NodeSet::empty(size),
+            cpus: 0,
+        };
+        for node in idle.iter() {
+            offers.renew(question, node, &uses[node], weights);
+        }
+        offers
+    }
+
+    /// Asks a node anew, if it is offered.
+    pub(super) fn renew(
+        &mut self,
+        question: &Question<'_>,
+        node: usize,
+        used: &NodeUse,
+        weights: &mut Weights,
+    ) {
+        if !self.offered.contains(node) {
+            return;
+        }
+        let offer = question.offer(node, used, weights);
+        self.cpus -= u64::from(self.each[node].cpus);
+        self.nodes.put(node, offer.is_some());
+        self.each[node] = offer.unwrap_or_default();
+        self.cpus += u64::from(self.each[node].cpus);
+    }
+}
+
 /// A question for nodes.
 pub struct Question<'a> {
     /// The machine.
@@ -105,37 +159,48 @@ impl Question<'_> {
     pub fn choose(
         &self,
         offered: &NodeSet,
-        uses: &[NodeUse],
+        uses: &Uses,
         weights: &mut Weights,
     ) -> Option<Allocation> {
-        let ask = self.ask;
-        if ask.same.is_empty() {
-            return self.choose_among(offered, uses, weights);
-        }
-        ask.same.iter().find_map(|same| {
-            let mut offered = offered.clone();
-            offered.keep(same);
-            self.choose_among(&offered, uses, weights)
-        })
+        self.choose_from(&self.offers(offered, uses, weights), uses, weights)
     }
 
-    fn choose_among(
+    /// What `offered` nodes have for the job: for each alternative of which all its nodes must be.
+    pub(super) fn offers(
         &self,
         offered: &NodeSet,
-        uses: &[NodeUse],
+        uses: &Uses,
         weights: &mut Weights,
+    ) -> Vec<Offers> {
+        let same = &self.ask.same[..];
+        let all = same.is_empty().then(|| offered.clone());
+        let alternatives = same.iter().map(|same| {
+            let mut offered = offered.clone();
+            offered.keep(same);
+            offered
+        });
+        let offered = all.into_iter().chain(alternatives);
+        offered
+            .map(|offered| Offers::new(self, offered, uses, weights))
+            .collect()
+    }
+
+    /// As [`Question::choose`], where the offers of the nodes are known.
+    pub(super) fn choose_from(
+        &self,
+        offers: &[Offers],
+        uses: &Uses,
+        weights: &Weights,
     ) -> Option<Allocation> {
+        let mut offers = offers.iter();
+        offers.find_map(|offers| self.choose_among(offers, uses, weights))
+    }
+
+    fn choose_among(&self, offers: &Offers, uses: &Uses, weights: &Weights) -> Option<Allocation> {
         let ask = self.ask;
         let mut counts = self.counts;
-        let mut offers = vec![Offer::default(); self.machine.nodes.len()];
-        let mut nodes = NodeSet::empty(self.machine.nodes.len());
-        for node in offered.iter() {
-            if let Some(offer) = self.offer(node, &uses[node], weights) {
-                offers[node] = offer;
-                nodes.insert(node);
-            }
-        }
-        let missing = |required: &NodeSet| !required.is_subset(&nodes);
+        let nodes = &offers.nodes;
+        let missing = |required: &NodeSet| !required.is_subset(nodes);
         if ask.required.as_ref().is_some_and(missing) || (nodes.len() as u32) < counts.least {
             return None;
         }
@@ -145,16 +210,17 @@ impl Question<'_> {
         if ask.tasks > 0 && counts.most > ask.tasks {
             counts.most = ask.tasks.max(counts.least);
         }
-        if !self.could_fit(&nodes, &offers, counts) {
+        if offers.cpus < u64::from(ask.cpus) || !self.could_fit(nodes, &offers.each, counts) {
             return None;
         }
+        let mut each = offers.each.clone();
         let chosen = self
-            .fit(&nodes, &mut offers, counts, weights)
-            .or_else(|| self.fit_without_small(nodes, &mut offers, counts, weights))?;
+            .fit(nodes, &mut each, counts, weights)
+            .or_else(|| self.fit_without_small(nodes.clone(), &mut each, counts, weights))?;
         if chosen.len() as u32 > counts.most {
             return None;
         }
-        self.allocate(&chosen, &offers, uses)
+        self.allocate(&chosen, &each, uses)
     }
 
     /// The offer of a node; `None`: it cannot have a part of the job.
@@ -261,7 +327,7 @@ impl Question<'_> {
     }
 
     /// Spreads the tasks over the chosen nodes, one core after the other, as far as each offers.
-    fn allocate(&self, chosen: &NodeSet, offers: &[Offer], uses: &[NodeUse]) -> Option<Allocation> {
+    fn allocate(&self, chosen: &NodeSet, offers: &[Offer], uses: &Uses) -> Option<Allocation> {
         let ask = self.ask;
         let nodes: Vec<usize> = chosen.iter().collect();
         let count = nodes.len() as u32;

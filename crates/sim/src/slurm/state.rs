@@ -8,7 +8,7 @@ use super::ask::Ask;
 use super::limits::Counters;
 use super::node_set::NodeSet;
 use super::select::Weights;
-use super::usage::{Allocation, NodeUse, occupy, release};
+use super::usage::{Allocation, Uses};
 
 /// A running job.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ pub enum Reason {
 #[derive(Clone, Debug)]
 pub struct State {
     /// Resources in use, by node.
-    pub uses: Vec<NodeUse>,
+    pub uses: Uses,
     /// Running jobs, in order of their starts.
     pub running: Vec<Running>,
     /// Nodes that are up.
@@ -103,7 +103,7 @@ impl State {
             .enumerate()
             .filter(|(_, node)| node.is_up);
         State {
-            uses: NodeUse::none(machine),
+            uses: Uses::none(machine),
             running: Vec::new(),
             up: NodeSet::of(size, up.map(|(at, _)| at)),
             reserved: reserved(machine),
@@ -142,7 +142,7 @@ impl State {
 
     /// A job starts.
     pub fn start(&mut self, machine: &Machine, asks: &[Ask], running: Running) {
-        occupy(&mut self.uses, &running.allocation);
+        self.uses.occupy(machine, &running.allocation);
         self.counters.start(machine, &asks[running.job], &running);
         self.running.push(running);
     }
@@ -151,7 +151,7 @@ impl State {
     pub fn end(&mut self, machine: &Machine, asks: &[Ask], job: usize) -> Option<Running> {
         let at = self.running.iter().position(|running| running.job == job)?;
         let running = self.running.remove(at);
-        release(&mut self.uses, &running.allocation);
+        self.uses.release(machine, &running.allocation);
         self.counters.end(machine, &asks[job], &running);
         Some(running)
     }
@@ -163,12 +163,6 @@ impl State {
             .iter()
             .filter(|running| asks[running.job].task.is_some_and(|(own, _)| own == array));
         tasks.count() as u32
-    }
-
-    /// Nodes that a job has for itself.
-    pub fn whole_nodes(&self) -> NodeSet {
-        let whole = self.uses.iter().enumerate().filter(|(_, node)| node.whole);
-        NodeSet::of(self.uses.len(), whole.map(|(at, _)| at))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Resources of nodes that are in use.
 
+use std::ops::Index;
+
 use fairtree_model::machine::{GresRequest, Machine};
 
 use super::node_set::NodeSet;
@@ -72,16 +74,6 @@ impl Allocation {
 }
 
 impl NodeUse {
-    /// No use of the nodes of a machine.
-    pub fn none(machine: &Machine) -> Vec<NodeUse> {
-        let nodes = machine.nodes.iter();
-        let none = nodes.map(|node| NodeUse {
-            gres: vec![0; node.gres.len()],
-            ..NodeUse::default()
-        });
-        none.collect()
-    }
-
     /// Generic resources of a node that are free for a request.
     pub fn free_gres(&self, machine: &Machine, node: usize, request: &GresRequest) -> u32 {
         let own = machine.nodes[node].gres.iter().zip(&self.gres);
@@ -93,30 +85,101 @@ impl NodeUse {
     }
 }
 
-/// Adds the parts of a job to nodes.
-pub fn occupy(uses: &mut [NodeUse], allocation: &Allocation) {
-    for part in &allocation.parts {
-        let node = &mut uses[part.node];
-        node.cores += part.cores;
-        node.memory_mb += part.memory_mb;
-        node.jobs += 1;
-        node.whole |= allocation.whole;
-        for (own, more) in node.gres.iter_mut().zip(&part.gres) {
-            *own += more;
-        }
+/// Resources in use on all nodes of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uses {
+    nodes: Vec<NodeUse>,
+    /// Nodes with an idle core that no job has for itself.
+    idle: NodeSet,
+    /// Nodes that a job has for itself.
+    whole: NodeSet,
+}
+
+impl Index<usize> for Uses {
+    type Output = NodeUse;
+
+    fn index(&self, node: usize) -> &NodeUse {
+        &self.nodes[node]
     }
 }
 
-/// Takes the parts of a job from nodes.
-pub fn release(uses: &mut [NodeUse], allocation: &Allocation) {
-    for part in &allocation.parts {
-        let node = &mut uses[part.node];
-        node.cores = node.cores.saturating_sub(part.cores);
-        node.memory_mb = node.memory_mb.saturating_sub(part.memory_mb);
-        node.jobs = node.jobs.saturating_sub(1);
-        node.whole &= !allocation.whole;
-        for (own, less) in node.gres.iter_mut().zip(&part.gres) {
-            *own = own.saturating_sub(*less);
+impl Uses {
+    /// No use of any node.
+    pub fn none(machine: &Machine) -> Uses {
+        let size = machine.nodes.len();
+        let nodes = machine.nodes.iter();
+        let none = nodes.map(|node| NodeUse {
+            gres: vec![0; node.gres.len()],
+            ..NodeUse::default()
+        });
+        let cores = |at: &usize| machine.nodes[*at].cores > 0;
+        Uses {
+            nodes: none.collect(),
+            idle: NodeSet::of(size, (0..size).filter(cores)),
+            whole: NodeSet::empty(size),
         }
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Returns true if the machine has no node.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Nodes with an idle core that no job has for itself.
+    pub fn idle(&self) -> &NodeSet {
+        &self.idle
+    }
+
+    /// Nodes that a job has for itself.
+    pub fn whole(&self) -> &NodeSet {
+        &self.whole
+    }
+
+    /// Sets the use of a node.
+    pub fn set(&mut self, machine: &Machine, node: usize, used: NodeUse) {
+        self.nodes[node] = used;
+        self.sort_in(machine, node);
+    }
+
+    /// Adds the parts of a job.
+    pub fn occupy(&mut self, machine: &Machine, allocation: &Allocation) {
+        for part in &allocation.parts {
+            let node = &mut self.nodes[part.node];
+            node.cores += part.cores;
+            node.memory_mb += part.memory_mb;
+            node.jobs += 1;
+            node.whole |= allocation.whole;
+            for (own, more) in node.gres.iter_mut().zip(&part.gres) {
+                *own += more;
+            }
+            self.sort_in(machine, part.node);
+        }
+    }
+
+    /// Takes the parts of a job away.
+    pub fn release(&mut self, machine: &Machine, allocation: &Allocation) {
+        for part in &allocation.parts {
+            let node = &mut self.nodes[part.node];
+            node.cores = node.cores.saturating_sub(part.cores);
+            node.memory_mb = node.memory_mb.saturating_sub(part.memory_mb);
+            node.jobs = node.jobs.saturating_sub(1);
+            node.whole &= !allocation.whole;
+            for (own, less) in node.gres.iter_mut().zip(&part.gres) {
+                *own = own.saturating_sub(*less);
+            }
+            self.sort_in(machine, part.node);
+        }
+    }
+
+    fn sort_in(&mut self, machine: &Machine, node: usize) {
+        let NodeUse { cores, whole, .. } = self.nodes[node];
+        self.whole.put(node, whole);
+        let idle = !whole && cores < machine.nodes[node].cores;
+        self.idle.put(node, idle);
     }
 }

@@ -10,11 +10,11 @@ use fairtree_model::machine::{Machine, OutageKind};
 use super::{Begin, FairStarts, Jobs, Observer, Phases, Ran};
 use crate::slurm::backfill;
 use crate::slurm::life::{Fate, Life};
-use crate::slurm::line::Line;
-use crate::slurm::main_loop::{self, MainPass, Partitions, Watcher};
+use crate::slurm::main_loop::{self, Layout, MainPass, Watcher};
 use crate::slurm::node_set::NodeSet;
 use crate::slurm::site::{Site, Unpriced};
 use crate::slurm::state::{InLine, Reason, Running, Start, State};
+use crate::slurm::waiting::WaitingJobs;
 
 /// Something that happens by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,12 +51,12 @@ fn last_outage(machine: &Machine) -> i64 {
 #[derive(Clone)]
 pub(super) struct Free<'a> {
     machine: &'a Machine,
-    partitions: Partitions,
+    layout: Layout,
     jobs: Jobs<'a>,
     /// Usage and prices; `None`: priorities stay as they are.
     site: Option<Site>,
     state: State,
-    line: Line,
+    waiting: WaitingJobs,
     fates: Vec<Fate>,
     events: BinaryHeap<Reverse<(i64, Event)>>,
     /// Jobs that have neither ended nor been cancelled.
@@ -126,11 +126,11 @@ impl<'a> Free<'a> {
         let period = site.period() * 1000;
         let mut free = Free {
             machine,
-            partitions: Partitions::new(machine),
+            layout: Layout::new(machine),
             jobs,
             site: Some(site),
             state,
-            line: Line::new(),
+            waiting: WaitingJobs::new(),
             fates: vec![Fate::default(); jobs.asks.len()],
             events: BinaryHeap::new(),
             left: jobs.asks.len(),
@@ -208,7 +208,8 @@ impl<'a> Free<'a> {
         self.triggered |= !there.is_empty();
         let secs = self.begin.div_euclid(1000);
         let asks = self.jobs.asks;
-        self.line.submit_all(&there, secs, self.machine, asks, site)
+        self.waiting
+            .submit_all(&there, secs, self.machine, asks, site)
     }
 
     /// Runs to the end, with the fair starts of the jobs `wanted`, ascending.
@@ -253,15 +254,15 @@ impl<'a> Free<'a> {
     fn before(&self, job: usize) -> Free<'a> {
         let key = |other: usize| {
             let ask = &self.jobs.asks[other];
-            let priorities = self.line.priorities(other, ask).into_iter();
+            let priorities = self.waiting.priorities(other, ask).into_iter();
             let tier = |at: usize| self.machine.partitions[at].priority_tier;
             let best = priorities.map(|(at, priority)| (tier(at), priority)).max();
             (Reverse(best), ask.submit, ask.group(), ask.task)
         };
         let own = key(job);
-        let mut line = self.line.clone();
-        line.retain(|other| key(other) <= own);
-        let stays = line.waiting();
+        let mut waiting = self.waiting.clone();
+        waiting.retain(|other| key(other) <= own);
+        let stays = waiting.jobs();
         let events = self
             .events
             .iter()
@@ -274,14 +275,14 @@ impl<'a> Free<'a> {
         let events: BinaryHeap<Reverse<(i64, Event)>> = events.copied().collect();
         Free {
             machine: self.machine,
-            partitions: self.partitions.clone(),
+            layout: self.layout.clone(),
             jobs: self.jobs,
             site: None,
             state: self.state.clone(),
             fates: self.fates.clone(),
             left: stays.len() + self.state.running.len(),
             to_come: events.iter().filter(|one| one.0.1.is_job()).count(),
-            line,
+            waiting,
             events,
             sorted: Vec::new(),
             is_sorted: false,
@@ -321,7 +322,7 @@ impl<'a> Free<'a> {
         match event {
             Event::Submitted(job) => {
                 if let Some(site) = &self.site {
-                    self.line.submit(job, secs, machine, &asks[job], site)?;
+                    self.waiting.submit(job, secs, machine, &asks[job], site)?;
                     self.enter(job, ms);
                 }
                 self.triggered = true;
@@ -342,7 +343,7 @@ impl<'a> Free<'a> {
             }
             Event::Cancelled(job) => {
                 if self.fates[job].start_ms.is_none() {
-                    self.line.leave(job);
+                    self.waiting.leave(job);
                     self.is_sorted = false;
                     self.fates[job].end_ms = Some(ms);
                     self.left -= 1;
@@ -356,9 +357,9 @@ impl<'a> Free<'a> {
                         counters, running, ..
                     } = &mut self.state;
                     counters.pass(machine, asks, running, secs, decayed);
-                    let waiting = self.line.rows(machine, asks, site);
+                    let waiting = self.waiting.rows(machine, asks, site);
                     site.pass(secs, machine, asks, &self.state.running, &waiting);
-                    self.line.price(secs, machine, asks, site)?;
+                    self.waiting.price(secs, machine, asks, site)?;
                     self.is_sorted = false;
                     let period = site.period() * 1000;
                     self.push(ms + period.max(self.apart(ms)), Event::Pass);
@@ -404,11 +405,11 @@ impl<'a> Free<'a> {
                 observer: &mut *observer,
             };
             let (machine, asks) = (self.machine, self.jobs.asks);
-            let parts = &self.partitions;
+            let layout = &self.layout;
             let state = &mut self.state;
             let starts = main_loop::run(
                 machine,
-                parts,
+                layout,
                 asks,
                 MainPass {
                     queue: &queue,
@@ -421,7 +422,7 @@ impl<'a> Free<'a> {
             self.started(ms, queue, &starts, observer);
         }
         // Seconds in which nothing can happen are passed over.
-        let idle = self.line.is_empty() && !self.triggered;
+        let idle = self.waiting.is_empty() && !self.triggered;
         let next = match (idle, self.events.peek()) {
             (true, Some(Reverse((next, _)))) if *next > ms => {
                 ms + ((next - ms).div_euclid(1000) * 1000).max(1000)
@@ -444,10 +445,10 @@ impl<'a> Free<'a> {
             observer: &mut *observer,
         };
         let (machine, asks) = (self.machine, self.jobs.asks);
-        let parts = &self.partitions;
+        let layout = &self.layout;
         let secs = ms.div_euclid(1000);
         let state = &mut self.state;
-        let starts = backfill::run(machine, parts, asks, &queue, secs, state, &mut reasons);
+        let starts = backfill::run(machine, layout, asks, &queue, secs, state, &mut reasons);
         self.backfilled += starts.len();
         self.started(ms, queue, &starts, observer);
         self.push(ms + interval.max(self.apart(ms)), Event::Backfill);
@@ -474,7 +475,7 @@ impl<'a> Free<'a> {
         self.sorted = queue;
         for start in starts {
             observer.starts(start.job, ms);
-            self.line.leave(start.job);
+            self.waiting.leave(start.job);
             self.fates[start.job].start_ms = Some(ms);
             let run = self.jobs.lives[start.job].run_ms.unwrap_or_else(|| {
                 let running = |one: &&Running| one.job == start.job;

@@ -184,11 +184,11 @@ impl Question<'_> {
         let mut close = |open: &mut Option<Neighbours>| {
             runs.extend(open.take().filter(|run| run.nodes > 0));
         };
-        for (node, &cpus) in per_node.iter().enumerate() {
-            if !offered.contains(node) || cpus == 0 {
+        for node in offered.iter().filter(|node| per_node[*node] > 0) {
+            if open.as_ref().is_some_and(|run| run.last + 1 < node) {
                 close(&mut open);
-                continue;
             }
+            let cpus = per_node[node];
             let weight = weights.0[node];
             let required = self
                 .ask

@@ -21,7 +21,7 @@ impl Free<'_> {
         let mut queue = std::mem::take(&mut self.sorted);
         queue.clear();
         self.unsettled.clear();
-        for job in self.line.waiting() {
+        for job in self.waiting.jobs() {
             let is_eligible = lives[job].is_eligible(ms, lives, &self.fates);
             if !lives[job].is_settled(ms) {
                 self.unsettled.push((job, is_eligible));
@@ -60,8 +60,8 @@ impl Free<'_> {
             let waits_for = !lives[job].conditions.is_empty() || !lives[job].held_ms.is_empty();
             if waits_for { ms } else { lives[job].begin_ms }
         });
-        self.line.age(job, eligible.div_euclid(1000));
-        for (partition, priority) in self.line.priorities(job, &asks[job]) {
+        self.waiting.age(job, eligible.div_euclid(1000));
+        for (partition, priority) in self.waiting.priorities(job, &asks[job]) {
             if priority > 0 && !main_loop::breaks_partition(machine, &asks[job], partition) {
                 let one = InLine {
                     job,

@@ -36,9 +36,9 @@ pub enum Cycle {
     Backfill,
 }
 
-/// A history.
+/// What happened in a recorded run, in order of time.
 #[derive(Debug)]
-pub struct History {
+pub struct Timeline {
     /// The jobs as the schedulers see them, in order of submission.
     pub asks: Vec<Ask>,
     /// The same jobs as they were recorded.
@@ -75,12 +75,12 @@ impl CyclesFrom {
     }
 }
 
-impl History {
+impl Timeline {
     /// The history of a recorded run, and its site.
     ///
     /// # Errors
     /// Settings that cannot be priced.
-    pub fn new(recorded: &Recorded) -> Result<(History, Site), Unpriced> {
+    pub fn new(recorded: &Recorded) -> Result<(Timeline, Site), Unpriced> {
         let names = recorded.jobs.iter().map(|job| {
             let request = &job.request;
             let account = request.account.clone().unwrap_or_default();
@@ -93,7 +93,7 @@ impl History {
             &recorded.accounting,
             names,
         )?;
-        let mut history = History {
+        let mut history = Timeline {
             asks: Vec::new(),
             jobs: Vec::new(),
             events: Vec::new(),

@@ -9,7 +9,7 @@ const KEPT: usize = 100;
 
 /// Parts of their limits that the last jobs ran, 0 to 1, by user and of all.
 #[derive(Clone, Debug, Default)]
-pub(super) struct History {
+pub(super) struct RunTimes {
     users: HashMap<u32, Ratios>,
     /// Of all users, for those without an ended job.
     all: Ratios,
@@ -35,7 +35,7 @@ impl Ratios {
     }
 }
 
-impl History {
+impl RunTimes {
     /// A job of `user` has ended.
     pub fn ended(&mut self, user: u32, job: &Job) {
         let ratio = job.run_secs as f64 / job.limit_secs as f64;
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn draws_are_of_the_users_own_ratios() {
-        let mut history = History::default();
+        let mut history = RunTimes::default();
         history.ended(1, &job(20));
         history.ended(1, &job(60));
         history.ended(2, &job(5));
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn old_jobs_are_forgotten() {
-        let mut history = History::default();
+        let mut history = RunTimes::default();
         history.ended(1, &job(20));
         (0..KEPT).for_each(|_| history.ended(1, &job(60)));
         let mut rng = fastrand::Rng::with_seed(1);

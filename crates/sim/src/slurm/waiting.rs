@@ -19,16 +19,16 @@ struct Place {
 
 /// The jobs that wait.
 #[derive(Clone, Debug, Default)]
-pub struct Line {
+pub struct WaitingJobs {
     /// Jobs in order of submission.
     waiting: Vec<usize>,
     places: HashMap<usize, Place>,
 }
 
-impl Line {
+impl WaitingJobs {
     /// Nobody waits.
-    pub fn new() -> Line {
-        Line::default()
+    pub fn new() -> WaitingJobs {
+        WaitingJobs::default()
     }
 
     /// A job is submitted: it has a priority by the factors of the last pass.
@@ -97,7 +97,7 @@ impl Line {
     /// Only jobs for which `stays` says so stay.
     pub fn retain(&mut self, mut stays: impl FnMut(usize) -> bool) {
         self.waiting.retain(|job| stays(*job));
-        let Line { waiting, places } = self;
+        let WaitingJobs { waiting, places } = self;
         places.retain(|job, _| waiting.contains(job));
     }
 
@@ -107,7 +107,7 @@ impl Line {
     }
 
     /// The jobs that wait, in order of submission.
-    pub fn waiting(&self) -> Vec<usize> {
+    pub fn jobs(&self) -> Vec<usize> {
         self.waiting.clone()
     }
 
