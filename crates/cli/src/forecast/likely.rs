@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::queue::{CAPTURES, From, Present};
+use super::queue::{CAPTURES, From, Present, Reading};
 use super::{one, source};
 use crate::Failure;
 use crate::message::Messages;
@@ -47,7 +47,12 @@ fn line(
     time_limit: u64,
     messages: &Messages,
 ) -> Result<String, Failure> {
-    let present = Present::read(from, true, time_limit, messages)?;
+    let reading = Reading {
+        wants_past: true,
+        time_limit,
+        ..Reading::default()
+    };
+    let present = Present::read(from, reading, messages)?;
     for note in &present.unknown {
         messages.note(note);
     }

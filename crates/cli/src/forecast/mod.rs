@@ -16,10 +16,12 @@ use super::user::{login_name, login_names};
 use super::{Failure, Outcome, terminal, told};
 use fairtree_analysis::forecast::{Asked, QueueForecast, Wanted, forecast_jobs, waiting_of};
 use fairtree_model::cluster::JobPhase;
+use fairtree_model::input::recorded::is_described;
 use fairtree_render::forecast::{Source, starts_to_json, write_starts};
 use fairtree_sim::forecast::Making;
 use jiff::tz::TimeZone;
-use queue::{From, Present};
+
+pub(super) use queue::{From, Present, Reading};
 
 /// Forecasts for jobs that wait, or the score of forecasts on a log.
 pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, Failure> {
@@ -27,12 +29,17 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
         return score::run(args, log, messages);
     }
     refuse_others(args)?;
-    let wants_past = args.proxy.is_none();
+    let reading = Reading {
+        wants_past: args.proxy.is_none(),
+        time_limit: args.time_limit,
+        ..Reading::default()
+    };
     let from = match &args.from {
+        Some(file) if is_described(file) => From::Site(file),
         Some(folder) => From::Capture(folder),
         None => From::Slurm,
     };
-    let present = Present::read(from, wants_past, args.time_limit, messages)?;
+    let present = Present::read(from, reading, messages)?;
     // Before a job is looked for: a note may say why it is not there.
     for note in &present.notes {
         messages.note(note);

@@ -6,14 +6,16 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::Failure;
-use crate::cluster::follow_own;
+use crate::cluster::{follow_own, refused};
 use crate::input::note_missing;
 use crate::message::Messages;
 use crate::progress::Waiting;
+use fairtree::compat::Compat;
+use fairtree::config::PolicyFile;
 use fairtree_analysis::forecast::Asked;
 use fairtree_model::cluster::Cluster;
 use fairtree_model::input::capture::{Stored, latest_history, open, take, with_history};
-use fairtree_model::input::recorded::{RecordedJob, past};
+use fairtree_model::input::recorded::{RecordedJob, past, read_site};
 use fairtree_model::input::slurm::job::read_names;
 use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
 use fairtree_model::input::slurm::{job_request, present};
@@ -31,8 +33,23 @@ const RECENT_SECS: i64 = 3 * 86_400;
 pub(crate) enum From<'a> {
     /// A capture, or the latest in a folder.
     Capture(&'a Path),
+    /// A site in TOML that lists its nodes.
+    Site(&'a Path),
     /// Slurm itself.
     Slurm,
+}
+
+/// How it is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading<'a> {
+    /// Past jobs, too.
+    pub wants_past: bool,
+    /// Seconds for each command of Slurm.
+    pub time_limit: u64,
+    /// The policy that the site is taken to follow.
+    pub policy: Option<&'a PolicyFile>,
+    /// Another compatibility than the settings'.
+    pub compat: Option<Compat>,
 }
 
 /// A site with its queue, its machine and its past.
@@ -71,13 +88,21 @@ fn now() -> i64 {
 }
 
 impl Present {
-    /// Reads all of it; past jobs where `wants_past`. `time_limit`: seconds for each command of Slurm.
+    /// Reads all of it.
     pub fn read(
         from: From<'_>,
-        wants_past: bool,
-        time_limit: u64,
+        reading: Reading<'_>,
         messages: &Messages,
     ) -> Result<Present, Failure> {
+        let Reading {
+            wants_past,
+            time_limit,
+            policy,
+            compat,
+        } = reading;
+        if let From::Site(path) = from {
+            return Present::of_site(path, reading);
+        }
         let mut notes = Vec::new();
         let kept = match from {
             From::Slurm if wants_past => recent_history(),
@@ -85,7 +110,7 @@ impl Present {
         };
         let asks_past = wants_past && kept.is_none();
         let taken = match from {
-            From::Capture(folder) => captured(folder)?,
+            From::Capture(folder) | From::Site(folder) => captured(folder)?,
             From::Slurm => asked(asks_past, Duration::from_secs(time_limit), messages)?,
         };
         let Taken {
@@ -101,6 +126,10 @@ impl Present {
             Some(stored) => stored.follow_policy(&mut snapshot.queued.settings.config)?,
             None => follow_own(&mut snapshot.queued.settings.config),
         }
+        if let Some(file) = policy {
+            let config = &mut snapshot.queued.settings.config;
+            *config = config.clone().under_policy(file).map_err(refused)?;
+        }
         let private = &mut snapshot.queued.settings.private_data;
         if user.as_deref() == Some("root") {
             private.clear();
@@ -113,7 +142,7 @@ impl Present {
             return Err(hidden(&name, &words, "jobs"));
         }
         let hides_shares = hides(&["usage", "accounts", "users", "all"]);
-        let cluster = match Cluster::from_snapshot(&snapshot, None) {
+        let cluster = match Cluster::from_snapshot(&snapshot, compat) {
             Err(_) if hides_shares => return Err(hidden(&name, &words, "shares and usage")),
             read => read?,
         };
@@ -140,6 +169,39 @@ impl Present {
             age_secs,
             notes,
             unknown,
+        })
+    }
+
+    /// A site in TOML: its past is not known.
+    fn of_site(path: &Path, reading: Reading<'_>) -> Result<Present, Failure> {
+        let (mut site, machine) = read_site(path)?;
+        let name = site.file.clone();
+        let jobs = std::mem::take(&mut site.requests);
+        let lost = jobs
+            .iter()
+            .find(|job| job.start_ms.is_some() && job.nodes.is_empty());
+        if let Some(job) = lost {
+            return Err(Failure::Usage(format!(
+                "{name}: job {} runs, and its nodes are not given\nhint: give them: node_list = \"n[1-2]\"",
+                job.id
+            )));
+        }
+        let cluster = Cluster::from_site(site, reading.compat)?;
+        let Some(now) = cluster.now else {
+            return Err(Failure::Usage(format!(
+                "{name}: has no moment to begin with\nhint: give now at the top of the file"
+            )));
+        };
+        Ok(Present {
+            name,
+            notes: cluster.assumptions.clone(),
+            cluster,
+            machine,
+            jobs,
+            past: Vec::new(),
+            now,
+            age_secs: None,
+            unknown: Vec::new(),
         })
     }
 

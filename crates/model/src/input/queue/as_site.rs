@@ -51,6 +51,8 @@ pub(in crate::input) fn as_site(text: &Text<'_>) -> Result<Site, InputError> {
         rows: site.rows,
         tree,
         queued: None,
+        machine: None,
+        requests: Vec::new(),
         capacity: u32::try_from(settings.capacity).ok(),
         assumptions: vec!["a site of machines is shown as it begins: nothing has run".to_owned()],
     })

@@ -13,6 +13,7 @@
 //!
 //! Each may be in gzip with `.gz` after its name. What is missing is in [`Recorded::assumptions`].
 
+mod described;
 mod jobs;
 mod outages;
 pub mod past;
@@ -21,6 +22,7 @@ mod samples;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+pub use described::{is_described, read_site};
 pub use jobs::RecordedJob;
 pub use samples::{CpuSample, sdiag_cycles};
 
@@ -116,13 +118,30 @@ impl Recorded {
     }
 
     /// A log of jobs on the machine of a site: `site` is a folder with slurm.conf and
-    /// sacctmgr.script, or a slurm.conf alone.
+    /// sacctmgr.script, or a slurm.conf alone, or a site in TOML with its nodes.
     ///
     /// # Errors
-    /// A folder without slurm.conf, files that cannot be read, a log that is neither the output of
-    /// sacct nor in the Standard Workload Format.
+    /// A folder without slurm.conf, files that cannot be read, a site in TOML without nodes, a log that is
+    /// neither the output of sacct nor in the Standard Workload Format.
     pub fn of_log(log: &Path, site: &Path) -> Result<Recorded, InputError> {
         let mut assumptions = Vec::new();
+        if is_described(site) {
+            let (site, machine) = read_site(site)?;
+            let jobs = jobs::read_log(log, &mut assumptions)?;
+            assumptions.push("usage of the site is not counted: it begins at zero".to_owned());
+            return Ok(Recorded {
+                name: log.display().to_string(),
+                release: None,
+                conf: described::conf(&site),
+                machine,
+                accounting: described::accounting(&site),
+                jobs,
+                log: Vec::new(),
+                sdiag_cycles: Vec::new(),
+                samples: Vec::new(),
+                assumptions,
+            });
+        }
         let (conf_path, accounting, files) = match site.is_dir() {
             true => {
                 let files = Files::of(site)?;

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::uses::Uses;
 use crate::cluster::{Capacity, capacity, entitlement, usage_models};
+use crate::input::recorded::RecordedJob;
 use crate::input::slurm::snapshot::Queued;
+use crate::machine::Machine;
 use fairtree::config::{Config, ConfigError, PolicyFile};
 use fairtree::extended::Extended;
 use fairtree::fairshare::Entitlement;
@@ -32,6 +34,10 @@ pub struct Site {
     pub queued: Option<Queued>,
     /// Billing TRES of all machines, where the file gives this number itself.
     pub capacity: Option<u32>,
+    /// Its nodes and partitions, where the file lists them.
+    pub machine: Option<Machine>,
+    /// The requests of its jobs, where the file lists its nodes.
+    pub requests: Vec<RecordedJob>,
     /// Assumptions that were made, in sentences.
     pub assumptions: Vec<String>,
 }

@@ -91,6 +91,15 @@ pub(in crate::input) struct Partition {
     pub max_time: Option<Spanned<Value>>,
     pub tres: Option<Spanned<String>>,
     pub tres_billing_weights: Option<Spanned<String>>,
+    pub nodes: Option<Spanned<String>>,
+    pub default_time: Option<Spanned<Value>>,
+    pub min_nodes: Option<Spanned<Value>>,
+    pub max_nodes: Option<Spanned<Value>>,
+    pub priority_tier: Option<Spanned<Value>>,
+    pub def_mem_per_cpu: Option<Spanned<Value>>,
+    pub def_mem_per_node: Option<Spanned<Value>>,
+    pub over_subscribe: Option<Spanned<String>>,
+    pub state: Option<Spanned<String>>,
 }
 
 /// `[qos.NAME]`.
@@ -120,6 +129,9 @@ pub(in crate::input) struct Job {
     pub cpus: Option<Spanned<Value>>,
     pub nodes: Option<Spanned<Value>>,
     pub tres: Option<Spanned<String>>,
+    pub node_list: Option<Spanned<String>>,
+    #[serde(default)]
+    pub exclusive: bool,
     pub nice: Option<Spanned<Value>>,
     pub site_factor: Option<Spanned<Value>>,
     pub priority: Option<Spanned<Value>>,

@@ -87,6 +87,8 @@ pub fn site(file: &str, cluster: Option<String>, rows: &[AssocRow]) -> Result<Si
         uses: None,
         tree,
         queued: None,
+        machine: None,
+        requests: Vec::new(),
         capacity: None,
         assumptions: Vec::new(),
     })

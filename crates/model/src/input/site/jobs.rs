@@ -16,6 +16,7 @@ use crate::input::slurm::node::Nodes;
 use crate::input::slurm::partition::PartitionRow;
 use crate::input::slurm::qos::QosRow;
 use crate::input::sprio::{self, Column, Form};
+use crate::machine::Machine;
 use fairtree::config::Config;
 use fairtree::priority::TimeLimit;
 
@@ -50,6 +51,8 @@ pub(super) struct Reader<'a> {
     pub partitions: Vec<PartitionRow>,
     /// The QOS.
     pub qos: Vec<QosRow>,
+    /// Its nodes, where they are listed.
+    pub machine: Option<&'a Machine>,
 }
 
 impl Reader<'_> {
@@ -246,8 +249,14 @@ impl Reader<'_> {
             let whole = |value| value::whole(self.text, value, what, 1..=i64::from(u32::MAX));
             value.as_ref().map(whole).transpose()
         };
-        let nodes: Option<u32> = number(&self.file.nodes, "nodes")?;
         let cpus: Option<u32> = number(&self.file.cpus, "cpus")?;
+        let (nodes, cpus) = match self.machine {
+            Some(machine) => {
+                let nodes = u32::try_from(machine.nodes.len()).ok();
+                (nodes, cpus.or(Some(machine.cpus())))
+            }
+            None => (number(&self.file.nodes, "nodes")?, cpus),
+        };
         let waits = jobs.iter().any(|job| *job.state == *"PENDING");
         if waits && self.config.priority_weight_job_size > 0 && (nodes, cpus) == (None, None) {
             let why = "PriorityWeightJobSize counts, but the size of the cluster is not given";

@@ -7,10 +7,13 @@ use toml::{Spanned, Value};
 use super::described::Users;
 use super::file::File;
 use super::jobs::{Reader, sprio_rows};
+use super::machine::resources;
 use super::place::Text;
+use super::requests::request;
 use super::value::PRIORITIES;
 use super::{settings, value};
 use crate::input::error::{InputError, Problem};
+use crate::input::recorded::RecordedJob;
 use crate::input::slurm::assoc::AssocRow;
 use crate::input::slurm::config::Settings;
 use crate::input::slurm::job::JobRow;
@@ -18,20 +21,35 @@ use crate::input::slurm::partition::PartitionRow;
 use crate::input::slurm::qos::QosRow;
 use crate::input::slurm::snapshot::Queued;
 use crate::input::sprio::{self, Queue};
+use crate::machine::Machine;
 use fairtree::config::Config;
 use fairtree::config::tres_weights::parse_tres_weights;
 use fairtree::priority::TimeLimit;
 use fairtree::tree::Shares;
 
-/// Jobs of a file; `None` if it has no entries about jobs. `now` is the moment of the report,
-/// `users` are those who may have jobs.
+/// What is known of a site before its jobs.
+pub(super) struct Known<'a> {
+    /// Its settings.
+    pub config: &'a Config,
+    /// Its nodes, where they are listed.
+    pub machine: Option<&'a Machine>,
+    /// Those who may have jobs.
+    pub users: &'a Users,
+}
+
+/// Jobs of a file, and where it lists its nodes their requests; `None` if it has no entries about jobs.
+/// `now` is the moment of the report.
 pub(super) fn read(
     text: &Text<'_>,
     file: &File,
-    config: &Config,
+    known: &Known<'_>,
     now: Option<i64>,
-    users: &Users,
-) -> Result<Option<Queued>, InputError> {
+) -> Result<(Option<Queued>, Vec<RecordedJob>), InputError> {
+    let Known {
+        config,
+        machine,
+        users,
+    } = *known;
     let tres = settings::tres(text, &file.settings)?;
     let assocs = priorities(text, file)?;
     let described = !file.jobs.is_empty()
@@ -40,7 +58,7 @@ pub(super) fn read(
         || file.nodes.is_some()
         || file.cpus.is_some();
     if !described {
-        return Ok(None);
+        return Ok((None, Vec::new()));
     }
     let reader = Reader {
         text,
@@ -48,17 +66,24 @@ pub(super) fn read(
         config,
         users,
         tres: &tres,
-        partitions: partitions(text, file, &tres)?,
+        partitions: partitions(text, file, machine, &tres)?,
+        machine,
         qos: qos(text, file)?,
     };
     let jobs = reader.jobs(now)?;
     let rows = sprio_rows(&jobs);
     let jobs: Vec<JobRow> = jobs.into_iter().map(|job| job.row).collect();
     let nodes = reader.nodes(&jobs)?;
+    let requests = machine.map(|machine| {
+        let both = file.jobs.iter().zip(&jobs);
+        both.map(|(job, row)| request(text, machine, job, row))
+            .collect()
+    });
+    let requests: Vec<RecordedJob> = requests.transpose()?.unwrap_or_default();
     let Reader {
         partitions, qos, ..
     } = reader;
-    Ok(Some(Queued {
+    let queued = Queued {
         name: text.file.to_owned(),
         settings: Settings {
             cluster: file.cluster.as_ref().map(|name| name.get_ref().clone()),
@@ -86,7 +111,8 @@ pub(super) fn read(
         assocs: Arc::new(assocs),
         qos,
         left_out: Vec::new(),
-    }))
+    };
+    Ok((Some(queued), requests))
 }
 
 /// The priorities of associations.
@@ -129,11 +155,12 @@ fn priorities(text: &Text<'_>, file: &File) -> Result<Vec<AssocRow>, InputError>
 fn partitions(
     text: &Text<'_>,
     file: &File,
+    machine: Option<&Machine>,
     tres: &[String],
 ) -> Result<Vec<PartitionRow>, InputError> {
     let mut default: Option<&str> = None;
     let mut rows = Vec::with_capacity(file.partitions.len());
-    for (name, about) in &file.partitions {
+    for (at, (name, about)) in file.partitions.iter().enumerate() {
         value::name(text, name, "partition")?;
         if about.default {
             if let Some(other) = default.replace(name.get_ref()) {
@@ -163,13 +190,12 @@ fn partitions(
                 },
                 None => None,
             },
-            max_nodes: None,
-            state: None,
-            tres: about
-                .tres
-                .as_ref()
-                .map(|own| value::resources(text, own, tres))
-                .transpose()?,
+            max_nodes: machine.and_then(|machine| machine.partitions[at].max_nodes),
+            state: (about.state.as_ref()).map(|state| state.get_ref().to_ascii_uppercase()),
+            tres: match (&about.tres, machine) {
+                (Some(own), _) => Some(value::resources(text, own, tres)?),
+                (None, machine) => machine.map(|machine| resources(machine, at, tres)),
+            },
             tres_billing_weights: weights.map(|weights| weights.get_ref().clone()),
         });
     }

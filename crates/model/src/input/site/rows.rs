@@ -8,7 +8,7 @@ use super::described::{Site, SiteRow, Users};
 use super::file::{Account, File, InPartition, Use, User};
 use super::place::Text;
 use super::uses::{Interval, Uses};
-use super::{order, queue, settings, value};
+use super::{machine, order, queue, settings, value};
 use crate::input::error::{InputError, Problem};
 use fairtree::config::Config;
 use fairtree::tree::{Assoc, AssocId, AssocKind, Shares, Tree};
@@ -38,7 +38,13 @@ pub(in crate::input) fn build(text: &Text<'_>, file: File) -> Result<Site, Input
     let models = vec![config.usage(); tree.len()];
     let ledger = builder.uses.ledger(&config, &models, &tree);
     let ledger = ledger.map_err(|error| broken(error.to_string()))?;
-    let queued = queue::read(text, &file, &config, builder.uses.now, &builder.by_name)?;
+    let machine = machine::read(text, &file)?;
+    let known = queue::Known {
+        config: &config,
+        machine: machine.as_ref(),
+        users: &builder.by_name,
+    };
+    let (queued, requests) = queue::read(text, &file, &known, builder.uses.now)?;
     Ok(Site {
         file: text.file.to_owned(),
         cluster: file.cluster.map(Spanned::into_inner),
@@ -48,6 +54,8 @@ pub(in crate::input) fn build(text: &Text<'_>, file: File) -> Result<Site, Input
         ledger,
         uses: Some(builder.uses),
         queued,
+        machine,
+        requests,
         capacity: None,
         assumptions: Vec::new(),
     })

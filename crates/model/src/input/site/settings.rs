@@ -6,6 +6,7 @@ use toml::{Spanned, Value};
 
 use super::place::Text;
 use crate::input::error::{InputError, Problem};
+use crate::input::slurm::machine::SCHEDULER_KEYS;
 use fairtree::config::{Config, ConfigError, Program};
 
 /// The settings; slurm.conf's defaults for those not given.
@@ -16,7 +17,7 @@ pub(super) fn config(
     let mut lines = String::new();
     let entries: Vec<_> = settings
         .iter()
-        .filter(|(key, _)| !is_tres(key.get_ref()))
+        .filter(|(key, _)| !is_tres(key.get_ref()) && !is_scheduler(key.get_ref()))
         .collect();
     for (key, value) in &entries {
         if !is_known(key.get_ref()) {
@@ -24,14 +25,30 @@ pub(super) fn config(
                            PriorityFlags, PriorityParameters, FairShareDampeningFactor";
             return Err(text.value(&key.span(), "setting", allowed));
         }
-        let written = written(value.get_ref()).ok_or_else(|| {
-            let allowed = "text, a number, true or false, in slurm.conf's syntax";
-            text.value(&value.span(), key.get_ref(), allowed)
-        })?;
+        let written = self::text(text, key.get_ref(), value)?;
         lines.push_str(&format!("{}=\"{written}\"\n", key.get_ref()));
     }
     Config::from_slurm_conf_for(Program::Command, &lines, text.file)
         .map_err(|error| refused(text, &entries, &error))
+}
+
+/// Returns true for a setting of the schedulers, which simulations follow.
+pub(super) fn is_scheduler(key: &str) -> bool {
+    SCHEDULER_KEYS
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(key))
+}
+
+/// The value of a setting, as slurm.conf has it.
+pub(super) fn text(
+    text: &Text<'_>,
+    key: &str,
+    value: &Spanned<Value>,
+) -> Result<String, InputError> {
+    written(value.get_ref()).ok_or_else(|| {
+        let allowed = "text, a number, true or false, in slurm.conf's syntax";
+        text.value(&value.span(), key, allowed)
+    })
 }
 
 /// The resources that every site tracks, in slurmctld's order.

@@ -38,7 +38,7 @@ fn scaled(digits: &str, over: u64, under: u64) -> Option<u64> {
 }
 
 /// Memory in megabytes, as Slurm counts it: `4000M`, `1G`, `512` is megabytes.
-fn megabytes(text: &str) -> Option<u64> {
+pub(in crate::input) fn megabytes(text: &str) -> Option<u64> {
     let unit = text.chars().last()?;
     let digits = text
         .strip_suffix(unit)

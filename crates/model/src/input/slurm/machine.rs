@@ -170,9 +170,27 @@ impl NodeLine {
     }
 }
 
+/// Cores for jobs of a node with these numbers, and CPUs of each core.
+pub(in crate::input) fn cores(
+    cpus: Option<u32>,
+    sockets: Option<u32>,
+    cores: Option<u32>,
+    threads: Option<u32>,
+) -> (u32, u32) {
+    let line = NodeLine {
+        cpus,
+        boards: 1,
+        sockets,
+        cores,
+        threads,
+        ..NodeLine::default()
+    };
+    line.cores(false)
+}
+
 /// Generic resources of a node line: `gpu:2,gpu:a100:1`; a suffix `(S:0)` and the word `no_consume`
 /// are passed over.
-fn gres(text: &str) -> Option<Vec<Gres>> {
+pub(in crate::input) fn gres(text: &str) -> Option<Vec<Gres>> {
     let terms = text
         .split(',')
         .map(str::trim)

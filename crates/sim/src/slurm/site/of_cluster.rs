@@ -62,7 +62,11 @@ impl Site {
         let qos: HashMap<String, usize> = named
             .map(|(at, qos)| (qos.name.to_lowercase(), at))
             .collect();
-        let ours = cluster.priority_type.as_deref() == Some("priority/fairtree");
+        let ours = match cluster.priority_type.as_deref() {
+            Some(plugin) => plugin == "priority/fairtree",
+            // A described site does not say which plugin it has.
+            None => !cluster.config.compat.is_slurm(),
+        };
         let mut made = Site {
             tables: cluster.tables.clone(),
             site,
@@ -87,6 +91,11 @@ impl Site {
     /// The moment of the last pass, seconds since 1970.
     pub fn last_pass(&self) -> i64 {
         self.last_ran.unwrap_or_else(|| self.site.moment())
+    }
+
+    /// Usage of each association, where it is that of a half-life.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        self.site.model().ledger()
     }
 
     /// The same site at another moment, seconds since 1970, with this usage of each association, without

@@ -1,0 +1,115 @@
+//! Sites in TOML that list their nodes, simulated without a slurm.conf. Expected values are computed by hand: two
+//! nodes of four CPUs, all of which job 1 has until 12:30.
+
+mod command;
+
+use std::fs;
+
+use command::{fairtree, folder};
+use serde_json::{Value, json};
+
+/// 2026-03-08T12:00:00Z.
+const NOW: i64 = 1_772_971_200;
+
+const SITE: &str = r#"
+now = 2026-03-08T12:00:00Z
+[settings]
+PriorityWeightFairshare = 10000
+[[nodes]]
+name = "n[1-2]"
+cpus = 4
+[partitions.main]
+nodes = "ALL"
+max_time = "1-0"
+[accounts.a]
+users.ann = {}
+[accounts.b]
+users.bob = {}
+[[jobs]]
+id = 1
+user = "ann"
+account = "a"
+state = "RUNNING"
+node_list = "n[1-2]"
+submit_time = 2026-03-08T11:00:00Z
+start_time = 2026-03-08T11:30:00Z
+time_limit = "1:00:00"
+tres = "cpu=8,node=2"
+[[jobs]]
+id = 2
+user = "ann"
+account = "a"
+submit_time = 2026-03-08T11:40:00Z
+time_limit = "1:00:00"
+tres = "cpu=8,node=2"
+[[jobs]]
+id = 3
+user = "bob"
+account = "b"
+submit_time = 2026-03-08T11:50:00Z
+time_limit = "1:00:00"
+tres = "cpu=4,node=1"
+"#;
+
+fn file(name: &str, text: &str) -> String {
+    let path = folder(name).join("site.toml");
+    fs::write(&path, text).expect("written");
+    path.display().to_string()
+}
+
+fn json_of(args: &[&str]) -> Value {
+    let ran = fairtree(args, b"");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    serde_json::from_str(&ran.out).expect("JSON")
+}
+
+// Ann uses eight CPUs until 12:30, so bob's job comes first, and hers an hour later: it needs both nodes.
+#[test]
+fn forecasts() {
+    let site = file("nodes-forecast", SITE);
+    let found = json_of(&["forecast", "--all", "--json", "--from", &site]);
+    assert_eq!(found["now"], NOW);
+    let start = |at: usize| found["jobs"][at]["start"].as_i64().expect("a start") - NOW;
+    assert_eq!((start(0), start(1)), (90 * 60, 30 * 60));
+    let lost = file("nodes-lost", &SITE.replace("node_list = \"n[1-2]\"\n", ""));
+    let ran = fairtree(&["forecast", "--all", "--from", &lost], b"");
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("job 1 runs, and its nodes are not given"),
+        "{}",
+        ran.err
+    );
+}
+
+// Two jobs of all CPUs, submitted together: the second waits for the hour of the first.
+#[test]
+fn replays() {
+    let site = file("nodes-simulate", SITE);
+    let log = folder("nodes-log").join("log.sacct");
+    let job = |id: u32| {
+        format!(
+            "{id}|ann|a|main|normal|COMPLETED|2026-03-01T00:00:00|2026-03-01T00:00:00|2026-03-01T01:00:00|3600|\
+             120|8|8|billing=8,cpu=8,node=2\n"
+        )
+    };
+    let header = "JobID|User|Account|Partition|QOS|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|ReqCPUS|NCPUS|\
+                  AllocTRES\n";
+    fs::write(&log, format!("{header}{}{}", job(1), job(2))).expect("written");
+    let log = log.display().to_string();
+    let args = [
+        "simulate",
+        &log,
+        "--scheduler",
+        "slurm",
+        "--site",
+        &site,
+        "--json",
+    ];
+    let found = json_of(&args);
+    assert_eq!(
+        (&found["jobs"], &found["processors"]),
+        (&json!(2), &json!(8))
+    );
+    let mean = found["mean_wait_seconds"].as_f64().expect("a wait");
+    assert!((1800.0..1860.0).contains(&mean), "{mean}");
+}
