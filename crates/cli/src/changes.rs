@@ -181,6 +181,12 @@ fn parse_jobs(args: &WhatIfArgs, changes: &mut Vec<SiteChange>) -> Result<(), Fa
 }
 
 impl Asked {
+    /// Returns true if time passes.
+    pub(super) fn passes(&self) -> bool {
+        let passes = |change: &SiteChange| matches!(change, SiteChange::After(_));
+        self.changes.iter().any(passes)
+    }
+
     /// Returns true if nothing changes.
     pub(super) fn is_empty(&self) -> bool {
         self.changes.is_empty()

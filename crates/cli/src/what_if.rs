@@ -5,13 +5,22 @@ use std::path::Path;
 
 use super::args::WhatIfArgs;
 use super::cluster::{Where, note, policy_file, refused};
+use super::forecast::{From, Present, Reading};
+use super::input::is_piped;
 use super::message::Messages;
 use super::progress::Waiting;
+use super::simulate::Interrupt;
 use super::wrap::Wrapped;
-use super::{Failure, Outcome, changes, terminal};
-use fairtree_analysis::what_if::{WhatIf, compare};
+use super::{Failure, Outcome, changes, compat_of, terminal};
+use fairtree_analysis::forecast::Asked;
+use fairtree_analysis::what_if::{WhatIf, WhatIfError, compare, compare_over_time, not_simulated};
+use fairtree_model::input::recorded::is_described;
 use fairtree_model::output::{SHARED, replace};
 use fairtree_render::what_if::{Shown, to_html, to_json, write};
+use fairtree_sim::forecast::Making;
+
+/// Steps of the simulations of one side: some seconds.
+const STEPS: u64 = 4_000_000;
 
 /// Reads, changes, compares, shows.
 pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Failure> {
@@ -34,14 +43,70 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
     };
     // Wrong options are reported before Slurm is asked.
     let asked = changes::parse(args)?;
-    let mut cluster = place.with_jobs_or_seen(messages)?;
+    let mut why_not = None;
+    let present = match asked.passes() {
+        true => match present(args, &place, messages)? {
+            Ok(present) => Some(present),
+            Err(why) => {
+                why_not = Some(why);
+                None
+            }
+        },
+        false => None,
+    };
+    let (mut cluster, present) = match present {
+        Some(present) => (present.cluster.clone(), Some(present)),
+        None => (place.with_jobs_or_seen(messages)?, None),
+    };
     if let Some(before) = &before {
         cluster.follow_policy(before).map_err(refused)?;
     }
     let changes = asked.of(&cluster)?;
-    let waiting = Waiting::new("computing before and after");
-    let what_if = compare(&cluster, changes).map_err(|error| Failure::Usage(error.to_string()))?;
-    drop(waiting);
+    let refused = |error: WhatIfError| Failure::Usage(error.to_string());
+    if present.is_some() {
+        why_not = not_simulated(&cluster, &changes);
+    }
+    let mut what_if = match present.as_ref().filter(|_| why_not.is_none()) {
+        Some(present) => {
+            let making = Making {
+                draws: args.draws.map_or(Making::default().draws, usize::from),
+                seed: args.seed.unwrap_or(Making::default().seed),
+                steps: STEPS,
+                ..Making::default()
+            };
+            let asked = Asked {
+                cluster: &cluster,
+                making,
+                ..present.asked()
+            };
+            let mut interrupt = Interrupt::new();
+            let waiting = Waiting::new("simulating before and after");
+            let made = compare_over_time(&asked, changes, &mut || !interrupt.has_come());
+            drop(waiting);
+            let mut made = match made {
+                Err(error @ WhatIfError::Stopped) => {
+                    messages.note(&error.to_string());
+                    return Ok(Outcome::Differences);
+                }
+                made => made.map_err(refused)?,
+            };
+            let known = |note: &&String| !cluster.assumptions.contains(note);
+            let notes = present.notes.iter().filter(known);
+            made.assumptions.extend(notes.cloned());
+            made
+        }
+        None => {
+            let waiting = Waiting::new("computing before and after");
+            let made = compare(&cluster, changes).map_err(refused)?;
+            drop(waiting);
+            made
+        }
+    };
+    if let Some(why) = why_not {
+        what_if
+            .assumptions
+            .push(format!("the time is not simulated: {why}"));
+    }
     if let Some(path) = &args.html {
         let written = page(path, &what_if);
         written.map_err(|error| Failure::File(path.display().to_string(), error))?;
@@ -63,7 +128,40 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
     note(&cluster, messages);
     let own = what_if.assumptions.iter().skip(cluster.assumptions.len());
     own.for_each(|assumption| messages.note(assumption));
-    Ok(Outcome::Done)
+    let complete = what_if.meanwhile.is_none_or(|passing| passing.complete);
+    Ok(match complete {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    })
+}
+
+/// A capture, or the live site, with its machines; or why they are not known, in a sentence without a
+/// capital.
+fn present(
+    args: &WhatIfArgs,
+    place: &Where<'_>,
+    messages: &Messages,
+) -> Result<Result<Present, String>, Failure> {
+    let from = match &args.live.from {
+        Some(folder) => From::Capture(folder),
+        None if args.file.as_deref().is_some_and(is_described) => {
+            From::Site(args.file.as_deref().unwrap_or(Path::new("")))
+        }
+        None if args.file.is_none() && !is_piped() => From::Slurm,
+        None => return Ok(Err("the machines are not known".to_owned())),
+    };
+    let reading = Reading {
+        wants_past: true,
+        time_limit: args.live.time_limit,
+        policy: place.policy,
+        compat: place.compat.map(compat_of).transpose()?,
+    };
+    // Whatever is wrong with the machines, the site may do without.
+    let read = Present::read(from, reading, messages);
+    Ok(read.map_err(|error| {
+        let text = error.to_string();
+        text.lines().next().unwrap_or_default().to_owned()
+    }))
 }
 
 fn page(path: &Path, what_if: &WhatIf) -> io::Result<()> {

@@ -118,7 +118,7 @@ const ASKED: [&[&str]; 5] = [
     &["prio", "-l"],
     &["explain", "302"],
     &["explain", "301", "--versus", "303"],
-    &["what-if", "--after", "1:00:00"],
+    &["what-if", "--hold", "301", "--top", "0"],
     &["cost", "--job", "302"],
 ];
 

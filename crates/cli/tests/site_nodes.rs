@@ -81,6 +81,32 @@ fn forecasts() {
     );
 }
 
+#[test]
+fn time_that_passes() {
+    let site = file("nodes-what-if", SITE);
+    let args = [
+        "what-if", "--cancel", "3", "--after", "1:00:00", "--json", &site,
+    ];
+    let found = json_of(&args);
+    let job = &found["meanwhile"]["jobs"][0];
+    assert_eq!(job["job_id"], 2);
+    assert_eq!(job["before"], json!({"part": 0.0, "start": null}));
+    assert_eq!(job["after"], json!({"part": 1.0, "start": NOW + 1800}));
+    // Without nodes nothing starts.
+    let plain = SITE.replace("[[nodes]]\nname = \"n[1-2]\"\ncpus = 4\n", "");
+    let plain = plain
+        .replace("nodes = \"ALL\"\n", "")
+        .replace("node_list = \"n[1-2]\"\n", "");
+    let plain = file("nodes-none", &plain);
+    let ran = fairtree(&["what-if", "--after", "1:00:00", &plain], b"");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.err.contains("lists no nodes, which a simulation needs"),
+        "{}",
+        ran.err
+    );
+}
+
 // Two jobs of all CPUs, submitted together: the second waits for the hour of the first.
 #[test]
 fn replays() {

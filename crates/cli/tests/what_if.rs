@@ -3,7 +3,7 @@
 
 mod command;
 
-use command::{CLUSTER, Ran, fairtree, folder};
+use command::{CLUSTER, Ran, edited_capture, fairtree, folder};
 use serde_json::Value;
 
 fn run(args: &[&str]) -> Ran {
@@ -132,8 +132,30 @@ fn another_weight() {
 /// each end 377, 377 and 380 s after the last pass, and their use counts 2 times the integral of
 /// 2^(-(3600 - t)/3600) over that time.
 #[test]
-fn an_hour_passes() {
-    let json = json(&["--after", "1:00:00", "--compat", "documented"]);
+fn an_hour_passes_without_machines() {
+    let from = edited_capture("what-if-no-nodes", &[]);
+    // As in anonymised captures of earlier versions.
+    let path = format!("{from}/partitions.txt");
+    let text = std::fs::read_to_string(&path).expect("text");
+    std::fs::write(&path, text.replace(" Nodes=n[0-3]", "")).expect("written");
+    let args = [
+        "what-if",
+        "--after",
+        "1:00:00",
+        "--compat",
+        "documented",
+        "--json",
+    ];
+    let ran = fairtree(&[&args[..], &["--from", &from]].concat(), b"");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.err.contains("the time is not simulated: "),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("no job starts"), "{}", ran.err);
+    let json: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(json["meanwhile"], Value::Null);
     let times = json["now"].as_array().expect("two moments");
     assert_eq!(
         times[1].as_i64().unwrap() - times[0].as_i64().unwrap(),

@@ -4,6 +4,7 @@ mod score;
 mod start;
 
 pub use score::ForecastScore;
+pub(crate) use start::fixed;
 pub use start::{
     Account, Asked, ForecastError, Help, JobForecast, LEAST_PAST_JOBS, Pattern, QueueForecast,
     Trust, Wanted, forecast_jobs, waiting_of,

@@ -62,6 +62,17 @@ pub enum Pattern {
     Limits,
 }
 
+impl Pattern {
+    /// By what was asked for, and what the past allows.
+    pub(crate) fn of(asked: &Making, forecaster: &Forecaster) -> Pattern {
+        match (asked.by_limits, forecaster.is_by_limits()) {
+            (true, _) => Pattern::Limits,
+            (false, true) => Pattern::TooShort,
+            (false, false) => Pattern::History,
+        }
+    }
+}
+
 /// How far forecasts can be trusted: those of past jobs against their starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Trust {
@@ -187,7 +198,7 @@ impl From<Unpriced> for ForecastError {
 }
 
 /// Priorities that a simulation must not compute: those of `order=`, and those that an administrator set.
-fn fixed(cluster: &Cluster) -> HashMap<u32, u32> {
+pub(crate) fn fixed(cluster: &Cluster) -> HashMap<u32, u32> {
     let ordered = cluster.config.order() != Order::Weighted;
     let pending = cluster.pending();
     pending
@@ -257,11 +268,7 @@ pub fn forecast_jobs(
         made.push(forecast);
     }
     let hits = forecaster.hits();
-    let run_times = match (asked.making.by_limits, forecaster.is_by_limits()) {
-        (true, _) => Pattern::Limits,
-        (false, true) => Pattern::TooShort,
-        (false, false) => Pattern::History,
-    };
+    let run_times = Pattern::of(&asked.making, &forecaster);
     assumptions.extend(forecaster.notes.iter().cloned());
     let not_modelled = machine.not_modelled.iter();
     assumptions.extend(not_modelled.map(|what| format!("{what} is not modelled")));

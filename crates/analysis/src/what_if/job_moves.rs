@@ -29,12 +29,26 @@ struct Side {
     jobs: Arc<Vec<ClusterJob>>,
 }
 
+/// The queues of two clusters.
+///
+/// # Errors
+/// Settings and jobs that cannot be priced.
+pub(super) fn queues(before: &Cluster, after: &Cluster) -> Result<[Vec<Entry>; 2], QueueError> {
+    let [before, after] = thread::scope(|scope| {
+        let after = scope.spawn(|| queue(after));
+        let before = queue(before);
+        let after = after.join();
+        [before, after.unwrap_or_else(|panic| resume_unwind(panic))]
+    });
+    Ok([before?, after?])
+}
+
 impl Side {
-    fn of(cluster: &Cluster) -> Result<Side, QueueError> {
-        Ok(Side {
-            entries: queue(cluster)?,
+    fn of(cluster: &Cluster, entries: Vec<Entry>) -> Side {
+        Side {
+            entries,
             jobs: cluster.jobs.clone().unwrap_or_default(),
-        })
+        }
     }
 
     /// The entries in the order of their keys; equal ones as they stand.
@@ -58,27 +72,21 @@ impl Side {
 impl JobMoves {
     /// The queues of a cluster and of the same one after changes, which has the same partitions and
     /// QOS.
-    ///
-    /// # Errors
-    /// Settings and jobs that cannot be priced.
-    pub(super) fn new(before: &Cluster, after: &Cluster) -> Result<JobMoves, QueueError> {
+    pub(super) fn new(
+        (before, old): (&Cluster, Vec<Entry>),
+        (after, new): (&Cluster, Vec<Entry>),
+    ) -> JobMoves {
         let partitions = before.partitions.iter();
         let qos = before.qos.iter();
-        let [before, after] = thread::scope(|scope| {
-            let after = scope.spawn(|| Side::of(after));
-            let before = Side::of(before);
-            let after = after.join();
-            [before, after.unwrap_or_else(|panic| resume_unwind(panic))]
-        });
         let mut moves = JobMoves {
-            before: before?,
-            after: after?,
-            pairs: Vec::new(),
             partitions: partitions.map(|partition| partition.name.clone()).collect(),
             qos: qos.map(|qos| qos.name.clone()).collect(),
+            before: Side::of(before, old),
+            after: Side::of(after, new),
+            pairs: Vec::new(),
         };
         moves.pair();
-        Ok(moves)
+        moves
     }
 
     /// Those of after in their order, then those that are gone; then by job number.

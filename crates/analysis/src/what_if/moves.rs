@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::job_moves::JobMoves;
-use super::standing::{JobStanding, Standing, associations};
-use super::{SiteChange, WhatIfError};
+use super::SiteChange;
+use super::job_moves::{JobMoves, queues};
+use super::meanwhile::Meanwhile;
+use super::standing::{Entry, JobStanding, QueueError, Standing, associations};
 use crate::explain::line::OrderWord;
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{AssocName, Cluster};
@@ -119,7 +120,7 @@ pub struct WhatIf {
     /// The changes in words.
     pub changes: Vec<String>,
     /// The moment of the last pass, and the one after the changes, seconds since 1970; `None`
-    /// where the input has no times.
+    /// where the input has no times. Where both sides were simulated, both are the end of the time.
     pub now: Option<[i64; 2]>,
     /// Accounts but the root, in the order of the tree.
     pub accounts: Vec<AssocMove>,
@@ -129,6 +130,8 @@ pub struct WhatIf {
     pub jobs: Option<JobMoves>,
     /// The assumptions of the answer, one sentence each.
     pub assumptions: Vec<String>,
+    /// What happens while time passes, by simulation; `None`: nothing was simulated.
+    pub meanwhile: Option<Meanwhile>,
     /// Jobs, and names of accounts and users, that the changes are about.
     #[serde(skip)]
     pub named: Named,
@@ -182,34 +185,69 @@ impl Named {
     }
 }
 
-/// Puts both sides together.
+/// A side: a cluster, and what is seen of it.
+pub(super) struct Seen<'a> {
+    /// Names, and the jobs of the queue.
+    pub cluster: &'a Cluster,
+    /// Its moment, seconds since 1970.
+    pub now: Option<i64>,
+    /// Standings of all associations, by position.
+    pub assocs: Vec<Option<Standing>>,
+    /// The queue; `None` where the input knows of no jobs.
+    pub queue: Option<Vec<Entry>>,
+}
+
+impl<'a> Seen<'a> {
+    /// Both sides as they are.
+    ///
+    /// # Errors
+    /// Settings and jobs that cannot be priced.
+    pub fn pair(
+        before: &'a Cluster,
+        after: &'a Cluster,
+    ) -> Result<(Seen<'a>, Seen<'a>), QueueError> {
+        let [old, new] = match &before.jobs {
+            Some(_) => queues(before, after)?.map(Some),
+            None => [None, None],
+        };
+        let seen = |cluster: &'a Cluster, queue| Seen {
+            cluster,
+            now: cluster.now,
+            assocs: associations(cluster),
+            queue,
+        };
+        Ok((seen(before, old), seen(after, new)))
+    }
+}
+
+/// Puts both sides together. `passing`: what was assumed of the time that passes.
 pub(super) fn moves(
-    before: &Cluster,
-    after: &Cluster,
+    before: Seen<'_>,
+    after: Seen<'_>,
     changes: Vec<SiteChange>,
-) -> Result<WhatIf, WhatIfError> {
+    passing: Vec<String>,
+) -> WhatIf {
+    let (old, new) = (before.cluster, after.cluster);
     let mut accounts = Vec::new();
     let mut users = Vec::new();
-    for row in assoc_moves(before, after) {
+    for row in assoc_moves((old, before.assocs), (new, after.assocs)) {
         match row.is_user {
             true => users.push(row),
             false => accounts.push(row),
         }
     }
-    let jobs = match &before.jobs {
-        Some(_) => Some(JobMoves::new(before, after)?),
-        None => None,
-    };
-    Ok(WhatIf {
-        source: before.source.clone(),
-        named: Named::of(before, after, &changes),
-        assumptions: assumptions(before, &changes),
+    let queues = before.queue.zip(after.queue);
+    WhatIf {
+        source: old.source.clone(),
+        named: Named::of(old, new, &changes),
+        assumptions: assumptions(old, passing),
         changes: changes.iter().map(ToString::to_string).collect(),
         now: before.now.zip(after.now).map(|(a, b)| [a, b]),
         accounts,
         users,
-        jobs,
-    })
+        jobs: queues.map(|(before, after)| JobMoves::new((old, before), (new, after))),
+        meanwhile: None,
+    }
 }
 
 /// An association, and how many before it have the same names: without the column `Partition` a user's
@@ -227,8 +265,10 @@ fn keys(names: &[AssocName]) -> Vec<Key<'_>> {
 }
 
 /// All associations but the root: those of after in their order, then those that are gone.
-fn assoc_moves(before: &Cluster, after: &Cluster) -> Vec<AssocMove> {
-    let (old, new) = (associations(before), associations(after));
+fn assoc_moves(
+    (before, old): (&Cluster, Vec<Option<Standing>>),
+    (after, new): (&Cluster, Vec<Option<Standing>>),
+) -> Vec<AssocMove> {
     let earlier: HashMap<Key<'_>, usize> = keys(&before.names).into_iter().zip(0..).collect();
     let new_keys = keys(&after.names);
     let mut kept = vec![false; old.len()];
@@ -273,22 +313,27 @@ fn row(
     }
 }
 
-fn assumptions(before: &Cluster, changes: &[SiteChange]) -> Vec<String> {
+/// What is assumed of time that passes without a simulation.
+pub(super) fn without_starts(before: &Cluster, changes: &[SiteChange]) -> Vec<String> {
+    let passes = |change: &SiteChange| matches!(change, SiteChange::After(_));
+    if !changes.iter().any(passes) {
+        return Vec::new();
+    }
+    let runs = "while the time passes no job starts and none is submitted: running jobs continue up to their \
+                time limits, so the queue is the one that waits now";
+    vec![match before.jobs {
+        Some(_) => runs.to_owned(),
+        None => "nothing runs while time passes".to_owned(),
+    }]
+}
+
+fn assumptions(before: &Cluster, passing: Vec<String>) -> Vec<String> {
     let mut said = before.assumptions.clone();
-    if changes
-        .iter()
-        .any(|change| matches!(change, SiteChange::After(_)))
-    {
-        let runs = "while the time passes no job starts and none is submitted: running jobs continue up to their \
-                    time limits, so the queue is the one that waits now";
-        said.push(match before.jobs {
-            Some(_) => runs.to_owned(),
-            None => "nothing runs while time passes".to_owned(),
-        });
-        let resets = before.config.priority_usage_reset_period;
-        if resets != fairtree::config::ResetPeriod::None {
-            said.push("PriorityUsageResetPeriod counts days in UTC".to_owned());
-        }
+    let resets = before.config.priority_usage_reset_period;
+    let counts_days = !passing.is_empty() && resets != fairtree::config::ResetPeriod::None;
+    said.extend(passing);
+    if counts_days {
+        said.push("PriorityUsageResetPeriod counts days in UTC".to_owned());
     }
     if before.jobs.is_some() {
         said.push(match OrderWord::of(before.config.order()) {

@@ -47,10 +47,23 @@ pub struct WhatIfArgs {
     /// Take a job away, whether it waits or runs
     #[arg(long, value_name = "JOB", help_heading = JOBS)]
     pub cancel: Vec<String>,
-    /// Then let time pass: 7-0 is seven days, 90 are minutes; running jobs continue up to their time
-    /// limits, usage decays, jobs age
-    #[arg(long, value_name = "TIME", help_heading = USAGE)]
+    /// Then let time pass: 7-0 is seven days, 90 are minutes. Where the machines are known, it is simulated
+    /// with and without the changes: jobs run, start and come as in a forecast. Otherwise running jobs
+    /// continue up to their time limits, usage decays, jobs age, and none starts
+    #[arg(long, value_name = "TIME", help_heading = TIME)]
     pub after: Option<String>,
+    /// Simulations of the time, 20 by default; where each takes long there are fewer, but at least 5
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        help_heading = TIME,
+        requires = "after",
+        value_parser = clap::value_parser!(u16).range(3..=1000)
+    )]
+    pub draws: Option<u16>,
+    /// Seed of the simulations, 1 by default: the same seed gives the same answer
+    #[arg(long, value_name = "NUMBER", help_heading = TIME, requires = "after")]
+    pub seed: Option<u64>,
     /// Show those that stay, too
     #[arg(short = 'a', long)]
     pub all: bool,
@@ -74,6 +87,7 @@ pub struct WhatIfArgs {
 
 const USAGE: &str = "Changes of usage";
 const JOBS: &str = "Changes of jobs";
+const TIME: &str = "Time";
 
 pub(super) const WHAT_IF_ABOUT: &str = "\
 Tell who would move up and down if something changed.
@@ -81,11 +95,12 @@ Tell who would move up and down if something changed.
 The live or captured site before and after the changes: accounts on their level, users in the \
 order of all, and jobs in the queue of their partition. Both are computed by the engine that the \
 plugin runs. Changes are made in the order of this help, each option in the order given; time \
-passes last.";
+passes last. Where time passes and the machines are known, jobs that start meanwhile are shown, too.";
 
 const WHAT_IF_EXIT_CODES: &str = "\
 Exit codes:
   0  compared
+  1  --after was stopped by Ctrl-C before the end: the report says that it is partial, or there is none
   2  the input, the options or the output are at fault; a message says which";
 
 const WHAT_IF_EXAMPLES: &str = "\
@@ -100,4 +115,5 @@ Examples:
 
 Exit codes:
   0  compared
+  1  --after was stopped by Ctrl-C before the end: the report says that it is partial, or there is none
   2  the input, the options or the output are at fault; a message says which";

@@ -5,6 +5,7 @@
 #[allow(clippy::duplicate_mod)] // Other files of a test program use it, too.
 #[path = "../../../../tests/common/checkout.rs"]
 mod checkout;
+pub mod one_node;
 
 use std::fs;
 use std::io::Write;

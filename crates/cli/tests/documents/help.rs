@@ -96,6 +96,12 @@ const STOPPED_FORECASTS: &str = "seq 3000 | sed 's/.*/& 0 -1 9 1 -1 -1 1 &0 -1 1
      fairtree forecast --scheduler conservative --procs 2 --score long.swf & \
      until grep -q '^SigBlk:.*4003$' /proc/$!/status; do sleep 0.01; done; kill -INT $!; wait $!";
 
+const STOPPED_WHAT_IF: &str = "{ printf 'now = 2026-03-08T12:00:00Z\\n[[nodes]]\\nname = \"n1\"\\n\
+     [partitions.p]\\nnodes = \"ALL\"\\n[accounts.a]\\nusers.u = {}\\n'; \
+     seq 3000 | sed 's/.*/[[jobs]]\\nid = &\\nuser = \"u\"\\naccount = \"a\"\\ntime_limit = 90/'; } > long.toml; \
+     fairtree what-if --after 365-0 long.toml & \
+     until grep -q '^SigBlk:.*4003$' /proc/$!/status; do sleep 0.01; done; kill -INT $!; wait $!";
+
 /// For each subcommand a call for each code that its help states: 0, 1 where it compares or checks,
 /// 2 for input and for options.
 #[test]
@@ -136,6 +142,7 @@ fn exit_codes_are_those_that_the_help_states() {
             "what-if",
             &[
                 (0, "what-if --shares physics=4 site.toml"),
+                (1, STOPPED_WHAT_IF),
                 (2, "what-if site.toml"),
                 (2, "what-if --shares nobody=4 site.toml"),
                 (2, "what-if --shares physics=4 site.toml > /dev/full"),

@@ -60,7 +60,10 @@ const PAGES: [(&str, &str, &[&str]); 17] = [
     (
         "docs/json.md",
         "fairtree.what-if/1",
-        &["what-if --shares physics=7 --hold 4711 --json --from week"],
+        &[
+            "what-if --shares physics=7 --hold 4711 --json --from week",
+            "what-if --hold 4711 --after 2:00:00 --json --from week",
+        ],
     ),
     (
         "docs/json.md",

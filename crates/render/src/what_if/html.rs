@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use maud::{Markup, html};
 
+use super::meanwhile;
 use super::text::{assoc_place, claim, queue_place, shares, summary};
 use crate::chart::{Theme, xml};
 use crate::figures::{arrow, percent};
@@ -54,6 +55,7 @@ pub fn moves(what_if: &WhatIf, most: usize) -> Markup {
     }
     let users = what_if.users.iter().map(association).collect();
     html! {
+        @if let Some(passing) = &what_if.meanwhile { (meanwhile::section(passing, most)) }
         p {
             span class="up" { "moves up" } " · " span class="down" { "moves down" } " · "
             span class="stays" { "stays" }

@@ -2,6 +2,7 @@
 
 mod html;
 mod json;
+mod meanwhile;
 mod text;
 
 pub use html::{moves, to_html};

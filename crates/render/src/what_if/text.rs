@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use super::meanwhile;
 use crate::columns::Columns;
 use crate::figures::{arrow, percent};
 use fairtree_analysis::what_if::{AssocMove, JobMove, JobMoves, Move, Named, WhatIf};
@@ -30,6 +31,9 @@ pub fn write(out: &mut impl Write, what_if: &WhatIf, shown: Shown) -> io::Result
         writeln!(out, "  - {change}")?;
     }
     writeln!(out)?;
+    if let Some(passing) = &what_if.meanwhile {
+        meanwhile::write(out, what_if, passing, shown)?;
+    }
     let named = &what_if.named;
     write_associations(out, "Accounts", &what_if.accounts, named, shown)?;
     writeln!(out)?;
@@ -211,7 +215,7 @@ pub(super) fn shares(shares: Option<u32>) -> String {
     shares.map_or("parent".to_owned(), |shares| shares.to_string())
 }
 
-fn write_left_out(out: &mut impl Write, left_out: usize) -> io::Result<()> {
+pub(super) fn write_left_out(out: &mut impl Write, left_out: usize) -> io::Result<()> {
     match left_out {
         0 => Ok(()),
         _ => writeln!(

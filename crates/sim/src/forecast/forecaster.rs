@@ -42,7 +42,7 @@ const LARGE_TESTS: usize = 100;
 /// Simulations of a change that may help.
 const TRIAL_DRAWS: usize = 10;
 /// The fewest simulations of a forecast, where each takes long.
-const FEWEST_DRAWS: usize = 5;
+pub(super) const FEWEST_DRAWS: usize = 5;
 const MINUTE_SECS: i64 = 60;
 
 /// How forecasts are made.
@@ -256,6 +256,11 @@ impl Forecaster {
         }
     }
 
+    /// How they are made: by limits also where the past is too short.
+    pub fn making(&self) -> Making {
+        self.making
+    }
+
     /// Returns true if run times are limits, because that was asked for or the past is too short.
     pub fn is_by_limits(&self) -> bool {
         self.making.by_limits
@@ -303,7 +308,7 @@ impl Forecaster {
         self.jobs[place].runs_at(self.now)
     }
 
-    fn situation(&self, change: Option<(usize, Change)>) -> Situation<'_> {
+    pub(super) fn situation(&self, change: Option<(usize, Change)>) -> Situation<'_> {
         let site = self.site.clone();
         let (machine, history, jobs) = (&self.machine, &self.history, &self.jobs);
         let apply = |at: usize, ask: &mut Ask| {

@@ -13,6 +13,7 @@
 mod calibration;
 mod forecaster;
 mod known;
+mod passing;
 mod rehearsal;
 mod run_times;
 mod score;
@@ -23,7 +24,7 @@ pub use forecaster::{
     Change, Forecaster, Hits, LEAST_ENDED, LEAST_HITS, Making, Queue, StartForecast, Trial,
 };
 pub use score::{Forecast, Options, Score, score};
-pub use situation::Stuck;
+pub use situation::{Later, LaterJob, Stage, Stuck};
 
 /// A random number for a key.
 fn random<const N: usize>(key: [u64; N]) -> u64 {

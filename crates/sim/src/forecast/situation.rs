@@ -1,5 +1,9 @@
 //! The state of a cluster at a moment, and simulations from it on.
 
+mod later;
+
+pub use later::{Later, LaterJob, Stage};
+
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
@@ -236,17 +240,8 @@ impl<'a> Situation<'a> {
         cast
     }
 
-    /// What became of jobs in the simulation with this number: run times and arrivals are drawn.
-    ///
-    /// # Errors
-    /// Settings that cannot be priced.
-    pub fn draw(
-        &self,
-        wanted: &[usize],
-        (seed, draw): (u64, u64),
-        most_steps: u64,
-        go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Vec<Drawn>, Unpriced> {
+    /// The jobs, and their lives, in the simulation with this number, and its seed.
+    fn drawn(&self, (seed, draw): (u64, u64)) -> (&Cast, Vec<Life>, u64) {
         let seed = random([seed, draw]);
         let count = self.weeks.len() as u64;
         let cast = match count {
@@ -265,6 +260,30 @@ impl<'a> Situation<'a> {
             let run = self.history.draw(ask.user, limit, cast.elapsed[at], random);
             life.run_ms = Some(run * 1000);
         }
+        (cast, lives, seed)
+    }
+
+    /// The lives of the jobs in a simulation in which every job runs to its limit.
+    fn limited(&self) -> Vec<Life> {
+        let mut lives = self.cast.lives.clone();
+        for (life, limit) in lives.iter_mut().zip(&self.cast.limits) {
+            life.run_ms = Some(limit.max(&1) * 1000);
+        }
+        lives
+    }
+
+    /// What became of jobs in the simulation with this number: run times and arrivals are drawn.
+    ///
+    /// # Errors
+    /// Settings that cannot be priced.
+    pub fn draw(
+        &self,
+        wanted: &[usize],
+        (seed, draw): (u64, u64),
+        most_steps: u64,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<Drawn>, Unpriced> {
+        let (cast, lives, seed) = self.drawn((seed, draw));
         self.run(cast, &lives, wanted, seed, most_steps, go_on)
     }
 
@@ -279,10 +298,7 @@ impl<'a> Situation<'a> {
         most_steps: u64,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Vec<Drawn>, Unpriced> {
-        let mut lives = self.cast.lives.clone();
-        for (life, limit) in lives.iter_mut().zip(&self.cast.limits) {
-            life.run_ms = Some(limit.max(&1) * 1000);
-        }
+        let lives = self.limited();
         self.run(&self.cast, &lives, wanted, seed, most_steps, go_on)
     }
 
@@ -295,45 +311,59 @@ impl<'a> Situation<'a> {
         most_steps: u64,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Vec<Drawn>, Unpriced> {
-        let mut watch = Watch {
+        let mut watch = self.watch(cast, wanted.len(), most_steps, go_on);
+        for (slot, place) in wanted.iter().enumerate() {
+            watch.slots[*place] = Some(slot);
+        }
+        let jobs = Jobs {
+            asks: &cast.asks,
+            lives,
+        };
+        let (site, begin, phases) = (self.site.clone(), self.begin(), self.phases(seed));
+        resume(self.machine, site, jobs, begin, phases, &mut watch)?;
+        let steps = watch.steps;
+        let drawn = watch.drawn.into_iter();
+        Ok(drawn.map(|one| Drawn { steps, ..one }).collect())
+    }
+}
+
+impl Situation<'_> {
+    /// The state in which simulations begin.
+    fn begin(&self) -> Begin {
+        Begin {
+            state: self.state.clone(),
+            now_ms: self.now * 1000,
+            last_pass_ms: Some(self.site.last_pass() * 1000),
+            spread: self.spread,
+        }
+    }
+
+    fn phases(&self, seed: u64) -> Phases {
+        Phases {
+            // The main scheduler looks at an end in the second in which it comes.
+            tick_ms: 0,
+            ..Phases::random(self.machine, &self.site, seed)
+        }
+    }
+
+    /// Watches for so many starts.
+    fn watch<'o>(
+        &self,
+        cast: &Cast,
+        starts: usize,
+        most_steps: u64,
+        go_on: &'o mut dyn FnMut() -> bool,
+    ) -> Watch<'o> {
+        Watch {
             slots: vec![None; cast.asks.len()],
-            drawn: vec![Drawn::default(); wanted.len()],
-            left: wanted.len(),
+            drawn: vec![Drawn::default(); starts],
+            left: starts,
             // Jobs that come are many, and are got ready for each simulation.
             steps: cast.asks.len() as u64 / 4,
             most_steps,
             test_steps: 3 + (self.machine.nodes.len() + self.state.running.len()) as u64 / 10,
             go_on,
-        };
-        for (slot, place) in wanted.iter().enumerate() {
-            watch.slots[*place] = Some(slot);
         }
-        let begin = Begin {
-            state: self.state.clone(),
-            now_ms: self.now * 1000,
-            last_pass_ms: Some(self.site.last_pass() * 1000),
-            spread: self.spread,
-        };
-        let phases = Phases {
-            // The main scheduler looks at an end in the second in which it comes.
-            tick_ms: 0,
-            ..Phases::random(self.machine, &self.site, seed)
-        };
-        let jobs = Jobs {
-            asks: &cast.asks,
-            lives,
-        };
-        resume(
-            self.machine,
-            self.site.clone(),
-            jobs,
-            begin,
-            phases,
-            &mut watch,
-        )?;
-        let steps = watch.steps;
-        let drawn = watch.drawn.into_iter();
-        Ok(drawn.map(|one| Drawn { steps, ..one }).collect())
     }
 }
 

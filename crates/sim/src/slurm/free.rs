@@ -165,3 +165,31 @@ pub fn resume(
     free.enter_all()?;
     free.run(&[], observer).map(|(ran, _)| ran)
 }
+
+/// A cluster at the moment at which a run was stopped.
+#[derive(Clone, Debug)]
+pub struct Stopped {
+    /// The fate of each job so far.
+    pub fates: Vec<Fate>,
+    /// Usage and factors by a pass at that moment.
+    pub site: Site,
+}
+
+/// As [`resume`], up to a moment, milliseconds since 1970, with all that happens in it. `None`: the
+/// observer stopped the run before.
+///
+/// # Errors
+/// Rows that cannot be priced.
+pub fn resume_until(
+    machine: &Machine,
+    site: Site,
+    jobs: Jobs<'_>,
+    begin: Begin,
+    phases: Phases,
+    until_ms: i64,
+    observer: &mut dyn Observer,
+) -> Result<Option<Stopped>, Unpriced> {
+    let mut free = Free::new(machine, site, jobs, begin, phases);
+    free.enter_all()?;
+    free.run_until(until_ms, observer)
+}

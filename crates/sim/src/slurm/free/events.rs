@@ -1,6 +1,7 @@
 //! The events of a run, in order of time: jobs come, begin and end, loops of slurmctld come round.
 
 mod queue;
+mod until;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
