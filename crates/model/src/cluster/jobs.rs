@@ -22,7 +22,7 @@ pub(super) fn of(
     let bills = Bills::new(queued, partitions);
     let mut jobs = Vec::with_capacity(queued.jobs.len());
     for (place, about) in queued.jobs.iter().enumerate() {
-        let phase = phase(&about.state);
+        let phase = JobPhase::of(&about.state).unwrap_or(JobPhase::Ended);
         let row = shown.get(&about.id);
         let row = row.map(|&(listing, row)| {
             let listing = &queued.queue.listings[listing as usize];
@@ -68,19 +68,7 @@ fn shown(queued: &Queued) -> FxHashMap<u32, (u32, u32)> {
 
 /// Returns true if a job in a state, in the word of `JobState`, uses resources.
 pub fn runs(state: &str) -> bool {
-    phase(state) == JobPhase::Running
-}
-
-/// By the words of `JobState`.
-fn phase(state: &str) -> JobPhase {
-    match state {
-        "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
-            JobPhase::Pending
-        }
-        "RUNNING" | "SUSPENDED" | "CONFIGURING" | "RESIZING" | "SIGNALING" | "STAGE_OUT"
-        | "STOPPED" => JobPhase::Running,
-        _ => JobPhase::Ended,
-    }
+    JobPhase::of(state) == Some(JobPhase::Running)
 }
 
 /// Everything that the charge of a job depends on.
@@ -138,19 +126,5 @@ impl<'a> Bills<'a> {
             passed: None,
             run_secs_renewed: false,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // The words: squeue(1), JOB STATE CODES.
-    #[test]
-    fn states() {
-        assert_eq!(phase("PENDING"), JobPhase::Pending);
-        assert_eq!(phase("SUSPENDED"), JobPhase::Running);
-        assert_eq!(phase("COMPLETING"), JobPhase::Ended);
-        assert_eq!(phase("NODE_FAIL"), JobPhase::Ended);
     }
 }

@@ -30,6 +30,7 @@ use crate::input::Name;
 use crate::input::site::Uses;
 use crate::input::slurm::assoc::AssocRow;
 use crate::input::slurm::job::JobWait;
+pub use crate::input::slurm::job_state::JobPhase;
 use crate::input::slurm::limits::Limits;
 
 pub use find::{FindError, JobName};
@@ -64,17 +65,6 @@ pub struct QosAbout {
     pub usage_factor: f64,
     /// Its limits; `None` where it has none, or they are not known.
     pub limits: Option<Box<Limits>>,
-}
-
-/// Phase of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobPhase {
-    /// It is waiting, held or not.
-    Pending,
-    /// It runs, or is suspended.
-    Running,
-    /// It has ended.
-    Ended,
 }
 
 /// A job of a cluster.

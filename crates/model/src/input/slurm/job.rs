@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::job_state::JobPhase;
 use super::record::Record;
 use super::{count, time};
 use crate::input::error::InputError;
@@ -104,9 +105,13 @@ pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, 
     // NumNodes of a waiting job may be an estimate of the backfill scheduler. Before 23.02 the
     // resources of a job that waits are those that it asks for.
     let state = record.text("JobState")?;
+    let phase = JobPhase::of(state);
+    let phase =
+        phase.ok_or_else(|| record.value("JobState", "a state of squeue(1), as RUNNING"))?;
+    let waits = phase == JobPhase::Pending;
     let asked = match record.said("ReqTRES") {
         Some(_) => Some("ReqTRES"),
-        None if state == "PENDING" => Some("TRES").filter(|key| record.said(key).is_some()),
+        None if waits => Some("TRES").filter(|key| record.said(key).is_some()),
         None => None,
     };
     let resources = |shared: &mut Interner, key: &str| {
@@ -119,7 +124,7 @@ pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, 
         node.and_then(|(_, count)| small(*count))
     });
     let moment = "a time as 2026-11-21T10:04:14";
-    let wait = record.said("Reason").filter(|_| state == "PENDING");
+    let wait = record.said("Reason").filter(|_| waits);
     let wait = wait.map(|reason| {
         // `ReqNodeNotAvail, UnavailableNodes:n3`: the word comes first.
         let reason = reason.split([',', ' ']).next().unwrap_or(reason);

@@ -5,10 +5,12 @@
 use std::fmt;
 use std::io::BufRead;
 
-use super::job::{Names, for_each};
+use super::job::{self, Names, for_each};
+use super::job_state::JobPhase;
 use super::record::Record;
 use super::{count, hostlist, sbatch, time};
 use crate::input::error::InputError;
+use crate::input::interner::Interner;
 use crate::input::left_out::LeftOut;
 use crate::input::recorded::RecordedJob;
 use crate::machine::{GresRequest, Memory, Request};
@@ -93,10 +95,11 @@ pub fn read(
     left: &mut LeftOut,
 ) -> Result<Vec<RecordedJob>, InputError> {
     let mut jobs = Vec::new();
+    let mut shared = Interner::default();
     // Tasks without a number: the job of their array, and which.
     let mut tasks: Vec<(RecordedJob, u32)> = Vec::new();
     for_each(file, input, names, left, &mut |record| {
-        let Some(job) = job(record, now)? else {
+        let Some(job) = job(record, now, &mut shared)? else {
             return Ok(());
         };
         match waiting_tasks(record, &job) {
@@ -131,13 +134,20 @@ fn waiting_tasks(record: &Record<'_>, job: &RecordedJob) -> Option<Vec<u32>> {
 }
 
 /// A job that waits or runs.
-fn job(record: &Record<'_>, now: i64) -> Result<Option<RecordedJob>, InputError> {
+fn job(
+    record: &Record<'_>,
+    now: i64,
+    shared: &mut Interner,
+) -> Result<Option<RecordedJob>, InputError> {
     let whole = "a whole number";
-    let state = record.text("JobState")?;
-    let runs = matches!(state, "RUNNING" | "SUSPENDED" | "STOPPED");
-    if !runs && state != "PENDING" {
-        return Ok(None);
-    }
+    // What priorities cannot read is left out here, too.
+    let row = job::row(record, shared)?;
+    let state = &*row.state;
+    let runs = match JobPhase::of(state) {
+        Some(JobPhase::Pending) => false,
+        Some(JobPhase::Running) => true,
+        Some(JobPhase::Ended) | None => return Ok(None),
+    };
     let id: u32 = record.read("JobId", whole, |text| text.parse().ok())?;
     let moment = |key: &str| record.said(key).and_then(time::moment).filter(|t| *t > 0);
     let latest = now.saturating_add(LATEST_SECS);
@@ -396,6 +406,13 @@ mod tests {
         assert_eq!((jobs[0].task, &*jobs[0].nodes[1]), (None, "n2"));
         assert_eq!(jobs[0].start_ms, Some(1_795_255_800_000));
         assert!(of(&running.replace("RUNNING", "COMPLETED")).is_empty());
+        // Nodes that boot for a job, or that it is about to give back, are taken.
+        for state in ["CONFIGURING", "RESIZING"] {
+            let jobs = of(&running.replace("RUNNING", state));
+            assert_eq!(jobs[0].nodes.len(), 2, "{state}");
+        }
+        let held = LINE.replace("PENDING", "REQUEUE_HOLD");
+        assert_eq!(of(&held).len(), 3);
     }
 
     // A forecast without them would give their nodes away.
@@ -417,6 +434,7 @@ mod tests {
             ),
             ("SubmitTime=2026", "SubmitTime=2099", "SubmitTime"),
             ("JobId=4 ", "JobId= ", "JobId"),
+            ("NumCPUs=", "NumCPUs=abc", "NumCPUs"),
         ] {
             let other = running.replace("JobId=4", "JobId=5");
             let text = other + &running.replacen(old, new, 1);

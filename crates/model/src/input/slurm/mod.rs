@@ -26,6 +26,7 @@
 //! them |
 //! | `stamped_record` | where a record of a job begins, and what of it Slurm printed |
 //! | [`job_request`] | what the jobs that wait and run asked for |
+//! | [`job_state`] | the words of `JobState` |
 //! | [`present`] | the machine: nodes, partitions and schedulers as they are now |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
 //! | [`part`] | the same with a few of the jobs |
@@ -44,6 +45,7 @@ mod job_blocks;
 mod job_names;
 mod job_reader;
 pub mod job_request;
+pub mod job_state;
 pub mod last_pass;
 pub mod limits;
 pub mod machine;
