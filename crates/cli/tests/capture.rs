@@ -208,6 +208,52 @@ fn a_capture_is_added_listed_and_read() {
 }
 
 // sshare(1): "only the user's own"; root has a row below root.
+// A whole line less, so that each line that is left is right.
+#[test]
+fn a_file_of_another_size_than_the_manifest_names_is_refused() {
+    let folder = folder("cut-at-a-line");
+    let bin = commands(&folder, &[]);
+    let captures = folder.join("captures");
+    let ran = fairtree(
+        &["capture", &captures.display().to_string()],
+        Some(&bin),
+        false,
+    );
+    assert!(ran.status.success(), "{}", err(&ran));
+    let made = only(&captures);
+    for (file, args) in [
+        ("sshare.txt", &["share"][..]),
+        ("sprio.txt", &["prio"]),
+        ("jobs.txt", &["explain", "309"]),
+        ("qos.txt", &["what-if", "--nice", "309=1"]),
+    ] {
+        let path = made.join(file);
+        let whole = fs::read_to_string(&path).expect("text");
+        let kept = whole.trim_end().rfind('\n').map_or(0, |at| at + 1);
+        let longer = format!("{whole}\n");
+        for (text, why) in [
+            (&whole[..kept], "the file is cut off"),
+            (&longer, "the file was changed"),
+        ] {
+            fs::write(&path, text).expect("written");
+            let from = captures.display().to_string();
+            let ran = fairtree(&[args, &["--from", &from]].concat(), None, false);
+            assert_eq!(ran.status.code(), Some(2), "{file}");
+            let says = format!(
+                "{file}: has {} bytes, where manifest.json names {}",
+                text.len(),
+                whole.len()
+            );
+            let said = err(&ran);
+            assert!(said.contains(&says) && said.contains(why), "{file}: {said}");
+        }
+        fs::write(&path, &whole).expect("written");
+    }
+    let from = captures.display().to_string();
+    let ran = fairtree(&["share", "--from", &from], None, false);
+    assert!(ran.status.success(), "{}", err(&ran));
+}
+
 #[test]
 fn unless_told_otherwise_shares_are_those_of_whoever_asked() {
     let folder = folder("own");

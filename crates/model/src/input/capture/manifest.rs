@@ -38,6 +38,9 @@ pub struct Manifest {
     /// policy, if it could not be read, and in captures of earlier versions.
     #[serde(default)]
     pub policy: Option<String>,
+    /// Bytes in that file; `None` without a policy, and in captures of earlier versions.
+    #[serde(default)]
+    pub policy_bytes: Option<u64>,
 }
 
 /// A command and its answer.
@@ -47,6 +50,9 @@ pub struct Entry {
     pub command: Vec<String>,
     /// The file with the answer; `None` where it failed.
     pub file: Option<String>,
+    /// Bytes in the file; `None` where it failed, and in captures of earlier versions.
+    #[serde(default)]
+    pub bytes: Option<u64>,
     /// Time that it took.
     pub secs: Option<f64>,
     /// Reason if there is no answer.
@@ -70,6 +76,7 @@ impl Manifest {
             anonymised: false,
             answers: Vec::new(),
             policy: None,
+            policy_bytes: None,
         }
     }
 
@@ -120,6 +127,7 @@ impl Entry {
                 .map(|&word| word.to_owned())
                 .collect(),
             file: None,
+            bytes: None,
             secs: None,
             error: None,
         }

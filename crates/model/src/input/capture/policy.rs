@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use super::recording::Recording;
-use super::store::Stored;
+use super::store::{Stored, is_whole};
 use crate::input::error::InputError;
 use crate::output::PRIVATE;
 use fairtree::config::{Config, PolicyFile};
@@ -58,8 +58,9 @@ impl Stored {
         // Under its own name, whatever the manifest says: no path leads out of the folder.
         let path = self.folder.join(POLICY);
         let name = path.display().to_string();
-        let text = read(&path).map_err(|error| InputError::new(&name, error))?;
-        Ok(Some((name, text)))
+        let bytes = read(&path).map_err(|error| InputError::new(&name, error))?;
+        is_whole(&name, bytes.len() as u64, self.manifest.policy_bytes)?;
+        Ok(Some((name, String::from_utf8_lossy(&bytes).into_owned())))
     }
 }
 
@@ -90,9 +91,9 @@ pub fn follow(config: &mut Config, name: &str, text: &str) {
     }
 }
 
-fn read(path: &Path) -> io::Result<String> {
+fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no regular file"));
     }
-    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    fs::read(path)
 }

@@ -118,15 +118,29 @@ impl Recording {
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn publish(self) -> io::Result<PathBuf> {
+    pub fn publish(mut self) -> io::Result<PathBuf> {
         for source in &self.files.there {
-            self.folder().read(source.file())?.sync_all()?;
+            let bytes = sync(self.files.making.files(), source.file())?;
+            let entries = &mut self.manifest.answers;
+            let own = entries
+                .iter_mut()
+                .find(|entry| entry.file.as_deref() == Some(source.file()));
+            if let Some(entry) = own {
+                entry.bytes = Some(bytes);
+            }
         }
         if self.manifest.policy.is_some() {
-            self.folder().read(POLICY)?.sync_all()?;
+            self.manifest.policy_bytes = Some(sync(self.folder(), POLICY)?);
         }
         self.files.making.publish(&self.manifest)
     }
+}
+
+/// Puts a file on the disk, and returns how many bytes it has.
+fn sync(folder: &Folder, name: &str) -> io::Result<u64> {
+    let file = folder.read(name)?;
+    file.sync_all()?;
+    Ok(file.metadata()?.len())
 }
 
 /// The files.

@@ -45,9 +45,16 @@ impl Stored {
         }
         let path = self.folder.join(source.file());
         let name = path.display().to_string();
-        let ends = fs::File::open(&path).and_then(|file| ends_a_line(&file));
-        let ends = ends.map_err(|error| InputError::new(&name, error))?;
+        let looked = fs::File::open(&path)
+            .and_then(|file| Ok((file.metadata()?.len(), ends_a_line(&file)?)));
+        let (bytes, ends) = looked.map_err(|error| InputError::new(&name, error))?;
+        is_whole(&name, bytes, self.bytes_of(source))?;
         ends.then_some(path).ok_or_else(|| cut_off(&name))
+    }
+
+    /// Bytes in the answer of a command, if the manifest says.
+    fn bytes_of(&self, source: Source) -> Option<u64> {
+        bytes_of(&self.manifest, source)
     }
 }
 
@@ -163,6 +170,7 @@ pub fn open_only(folder: &Path, sources: &[Source]) -> Result<Stored, InputError
         let path = folder.join(source.file());
         let name = path.display().to_string();
         let bytes = fs::read(&path).map_err(|error| InputError::new(&name, error))?;
+        is_whole(&name, bytes.len() as u64, bytes_of(&manifest, source))?;
         let text = plain(lossy(&bytes)).into_owned();
         if !text.is_empty() && !text.ends_with('\n') {
             let last = text.lines().last().unwrap_or("");
@@ -185,6 +193,26 @@ pub(super) fn ends_a_line(file: &fs::File) -> io::Result<bool> {
     let mut byte = [0];
     file.read_exact_at(&mut byte, last)?;
     Ok(byte == *b"\n")
+}
+
+/// Bytes in the answer of a command, if a manifest says.
+fn bytes_of(manifest: &Manifest, source: Source) -> Option<u64> {
+    let mut entries = manifest.answers.iter();
+    let own = entries.find(|entry| entry.file.as_deref() == Some(source.file()));
+    own.and_then(|entry| entry.bytes)
+}
+
+/// Compares the bytes of a file with those that the manifest names, if it does.
+pub(super) fn is_whole(name: &str, bytes: u64, named: Option<u64>) -> Result<(), InputError> {
+    let Some(named) = named.filter(|named| *named != bytes) else {
+        return Ok(());
+    };
+    let why = format!("has {bytes} bytes, where manifest.json names {named}");
+    let damaged = InputError::new(name, Problem::Structure(why));
+    Err(match bytes < named {
+        true => damaged.hint("the file is cut off: copy the capture again, or make another"),
+        false => damaged.hint("the file was changed: copy the capture again, or make another"),
+    })
 }
 
 /// The error of an answer that ends within a line.
