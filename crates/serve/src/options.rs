@@ -112,10 +112,10 @@ pub fn run(options: Options) -> Result<(), StartError> {
                     .map_err(|why| StartError::Usage(format!("--metrics-listen: {why}")))?;
             }
             let uids = settings.proxy_uids()?;
+            for note in settings.notes() {
+                eprintln!("fairtree-serve: note: {}: {note}", options.config.display());
+            }
             if options.check {
-                for note in settings.notes() {
-                    eprintln!("fairtree-serve: note: {}: {note}", options.config.display());
-                }
                 println!("{}: ok", options.config.display());
                 return Ok(());
             }
