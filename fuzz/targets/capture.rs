@@ -8,7 +8,7 @@ use arbitrary::Arbitrary;
 use fairtree_model::cluster::Cluster;
 use fairtree_model::input::LeftOut;
 use fairtree_model::input::slurm::pseudonym::Pseudonyms;
-use fairtree_model::input::slurm::snapshot::{Answer, Answers, Snapshot, Source};
+use fairtree_model::input::slurm::snapshot::{Answer, Answers, Purpose, Snapshot, Source};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
@@ -101,7 +101,7 @@ fn split(text: &str, at: u16) -> (&str, &str) {
 
 fuzz_target!(|input: Input| {
     let mut answers = answers();
-    let before = Snapshot::read("c", &answers).expect("a capture");
+    let before = Snapshot::read("c", &answers, Purpose::Any).expect("a capture");
     let (source, recorded) = RECORDED[usize::from(input.source) % RECORDED.len()];
     let mut lines: Vec<&str> = recorded.lines().collect();
     // The first line of a table names its columns.
@@ -137,7 +137,7 @@ fuzz_target!(|input: Input| {
     if let Some(answer) = answers.get_mut(&source) {
         answer.text = text;
     }
-    let after = match Snapshot::read("c", &answers) {
+    let after = match Snapshot::read("c", &answers, Purpose::Any) {
         Ok(after) => after,
         // Contradictory settings, a truncated answer, or a record that appears twice.
         Err(error) => {
@@ -172,7 +172,7 @@ fuzz_target!(|input: Input| {
     }
     let mut left = LeftOut::default();
     if let Ok(changed) = Pseudonyms::default().apply(&answers, &mut left) {
-        if let Err(error) = Snapshot::read("p", &changed) {
+        if let Err(error) = Snapshot::read("p", &changed, Purpose::Any) {
             panic!("pseudonyms: {error}");
         }
     }

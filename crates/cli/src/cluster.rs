@@ -13,8 +13,9 @@ use fairtree_analysis::policy::{notes, notes_beside_places};
 use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, runs};
 use fairtree_model::input::capture::follow;
+use fairtree_model::input::slurm::config::Settings;
 use fairtree_model::input::slurm::part::Wanted;
-use fairtree_model::input::slurm::snapshot::Snapshot;
+use fairtree_model::input::slurm::snapshot::{Purpose, Queued, Snapshot};
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::{Format, InputError};
 use fairtree_model::listed::Listed;
@@ -37,23 +38,45 @@ pub(super) struct Where<'a> {
 pub(super) enum Readable {
     /// All of it.
     Cluster(Box<Cluster>),
-    /// No shares and usage of others: what sprio printed, and the jobs.
+    /// Not all of it: what the commands of Slurm printed.
     Rows(Box<Snapshot>),
 }
 
 /// Returns true if `PrivateData` hides shares and usage of others.
-fn hides_usage(snapshot: &Snapshot) -> bool {
-    let words = &snapshot.queued.settings.private_data;
+fn hides_usage(settings: &Settings) -> bool {
     let hides = |word: &String| matches!(word.as_str(), "usage" | "accounts" | "users" | "all");
-    words.iter().any(hides)
+    settings.private_data.iter().any(hides)
 }
 
 /// Why less is told than of a site that is seen whole.
 pub(super) fn hidden(snapshot: &Snapshot) -> String {
-    let words = snapshot.queued.settings.private_data.join(",");
+    let so = match hides_usage(&snapshot.queued.settings) {
+        true => "this is what your own rows of sshare and sprio tell",
+        false => "points that depend on them are those that sprio printed",
+    };
+    hidden_so(snapshot, so)
+}
+
+/// What is hidden, and what follows from that.
+pub(super) fn hidden_so(snapshot: &Snapshot, so: &str) -> String {
+    let Queued {
+        settings, hidden, ..
+    } = &snapshot.queued;
+    let words = settings.private_data.join(",");
+    let hides = |word: &str| settings.private_data.iter().any(|private| private == word);
+    let unseen: Vec<&str> = [
+        (hides_usage(settings), "no shares and usage of others"),
+        (hides("jobs"), "no jobs of others"),
+        (hidden.partitions, "no partitions"),
+        (hidden.nodes, "no nodes"),
+    ]
+    .into_iter()
+    .filter_map(|(is_so, what)| is_so.then_some(what))
+    .collect();
+    let unseen = unseen.join(", ");
     format!(
-        "PrivateData={words}: Slurm shows you no shares and usage of others, so this is what your own rows of \
-         sshare and sprio tell; a capture by an administrator has the rest: --from DIR"
+        "PrivateData={words}: Slurm shows you {unseen}, so {so}; a capture by an administrator has the rest: \
+         --from DIR"
     )
 }
 
@@ -61,7 +84,7 @@ impl Where<'_> {
     /// Reads a site with all jobs, as far as the input has them.
     pub fn with_jobs(&self, messages: &Messages) -> Result<Cluster, Failure> {
         let compat = self.compat.map(compat_of).transpose()?;
-        match input::snapshot(self.live, self.file, messages)? {
+        match input::snapshot(self.live, self.file, Purpose::Any, messages)? {
             Some(mut snapshot) => {
                 self.follow(&mut snapshot.queued.settings.config)?;
                 Ok(Cluster::from_snapshot(&snapshot, compat)?)
@@ -70,51 +93,100 @@ impl Where<'_> {
         }
     }
 
-    /// As [`Where::with_jobs`]; where `PrivateData` hides shares of others, the rows of sprio alone.
-    pub fn with_jobs_or_rows(&self, messages: &Messages) -> Result<Readable, Failure> {
-        let compat = self.compat.map(compat_of).transpose()?;
-        let Some(mut snapshot) = input::snapshot(self.live, self.file, messages)? else {
-            return Ok(Readable::Cluster(Box::new(self.without_jobs()?)));
-        };
-        self.follow(&mut snapshot.queued.settings.config)?;
-        match Cluster::from_snapshot(&snapshot, compat) {
-            Ok(cluster) => Ok(Readable::Cluster(Box::new(cluster))),
-            Err(_) if hides_usage(&snapshot) => Ok(Readable::Rows(Box::new(snapshot))),
-            Err(error) => Err(error.into()),
+    /// As [`Where::with_jobs`], as far as `PrivateData` shows it; `purpose`: what it is for.
+    pub fn with_jobs_or_rows(
+        &self,
+        purpose: Purpose,
+        messages: &Messages,
+    ) -> Result<Readable, Failure> {
+        match input::snapshot(self.live, self.file, self.wide(purpose), messages)? {
+            Some(snapshot) => self.readable(snapshot),
+            None => Ok(Readable::Cluster(Box::new(self.without_jobs()?))),
         }
     }
 
-    /// As [`Where::with_jobs`]; where `PrivateData` hides shares of others, what the user sees:
-    /// [`Cluster::seen`], with a note.
+    /// As [`Where::with_jobs`]; where `PrivateData` hides something, what the user sees, with a note.
     pub fn with_jobs_or_seen(&self, messages: &Messages) -> Result<Cluster, Failure> {
-        match self.with_jobs_or_rows(messages)? {
-            Readable::Cluster(cluster) => Ok(*cluster),
-            Readable::Rows(snapshot) => {
-                let compat = self.compat.map(compat_of).transpose()?;
-                let mut cluster = Cluster::seen(&snapshot, compat)?;
-                cluster.assumptions.push(hidden(&snapshot));
-                Ok(cluster)
-            }
-        }
+        let readable = self.with_jobs_or_rows(Purpose::Any, messages)?;
+        self.seen_of(readable)
     }
 
-    /// Reads a site with the jobs that are named, as far as there are any, and those that run.
-    pub fn with_these(&self, jobs: &[JobName], messages: &Messages) -> Result<Cluster, Failure> {
-        let compat = self.compat.map(compat_of).transpose()?;
+    /// As [`Where::with_jobs_or_rows`], of the jobs that are named, as far as there are any, and those that
+    /// run.
+    pub fn with_these_or_rows(
+        &self,
+        jobs: &[JobName],
+        purpose: Purpose,
+        messages: &Messages,
+    ) -> Result<Readable, Failure> {
         let wanted = Wanted {
             ids: jobs.iter().filter_map(|job| job.of_record()).collect(),
             arrays: jobs.iter().filter_map(|job| job.of_array()).collect(),
             in_state: runs,
         };
-        match input::snapshot_part(self.live, self.file, &wanted, messages)? {
-            Some(mut snapshot) => {
-                self.follow(&mut snapshot.queued.settings.config)?;
-                let cluster = Cluster::from_snapshot(&snapshot, compat)?;
-                // Of a large site giving back each name takes longer than the explanation.
-                std::mem::forget(snapshot);
-                Ok(cluster)
+        let purpose = self.wide(purpose);
+        match input::snapshot_part(self.live, self.file, &wanted, purpose, messages)? {
+            Some(snapshot) => self.readable(snapshot),
+            None => Ok(Readable::Cluster(Box::new(self.without_jobs()?))),
+        }
+    }
+
+    /// As [`Where::with_these_or_rows`]; where `PrivateData` hides something, what the user sees, with a note.
+    pub fn with_these_or_seen(
+        &self,
+        jobs: &[JobName],
+        purpose: Purpose,
+        messages: &Messages,
+    ) -> Result<Cluster, Failure> {
+        let readable = self.with_these_or_rows(jobs, purpose, messages)?;
+        self.seen_of(readable)
+    }
+
+    /// A policy that is named may divide the minutes of all nodes.
+    fn wide(&self, purpose: Purpose) -> Purpose {
+        match self.policy {
+            Some(_) => Purpose::Any,
+            None => purpose,
+        }
+    }
+
+    /// The site of a snapshot, or the snapshot where `PrivateData` hides something that the site is made of.
+    fn readable(&self, mut snapshot: Snapshot) -> Result<Readable, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        self.follow(&mut snapshot.queued.settings.config)?;
+        let is_part = snapshot.queued.hidden.any();
+        let cluster = match Cluster::from_snapshot(&snapshot, compat) {
+            Ok(cluster) if !is_part => cluster,
+            Err(error) if !is_part && !hides_usage(&snapshot.queued.settings) => {
+                return Err(error.into());
             }
-            None => self.without_jobs(),
+            _ => return Ok(Readable::Rows(Box::new(snapshot))),
+        };
+        // Of a large site giving back each name takes longer than the answer.
+        std::mem::forget(snapshot);
+        Ok(Readable::Cluster(Box::new(cluster)))
+    }
+
+    /// The site of a snapshot without partitions or nodes, with a note; `None`: shares of others are hidden.
+    pub fn whole(&self, snapshot: &Snapshot) -> Option<Cluster> {
+        let compat = self.compat.map(compat_of).transpose().ok()?;
+        let mut cluster = Cluster::from_snapshot(snapshot, compat).ok()?;
+        cluster.assumptions.push(hidden(snapshot));
+        Some(cluster)
+    }
+
+    /// What a user sees of a site: without nodes and partitions, or [`Cluster::seen`], with a note.
+    pub fn seen(&self, snapshot: &Snapshot) -> Result<Cluster, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        let mut cluster = part(snapshot, compat)?;
+        cluster.assumptions.push(hidden(snapshot));
+        Ok(cluster)
+    }
+
+    fn seen_of(&self, readable: Readable) -> Result<Cluster, Failure> {
+        match readable {
+            Readable::Cluster(cluster) => Ok(*cluster),
+            Readable::Rows(snapshot) => self.seen(&snapshot),
         }
     }
 
@@ -172,6 +244,14 @@ impl Where<'_> {
                 cluster.map_err(|why| incomplete(&listing, &why))
             }
         }
+    }
+}
+
+/// What a user sees of a site: without nodes and partitions, or [`Cluster::seen`].
+pub(super) fn part(snapshot: &Snapshot, compat: Option<Compat>) -> Result<Cluster, Failure> {
+    match Cluster::from_snapshot(snapshot, compat) {
+        Ok(cluster) => Ok(cluster),
+        Err(_) => Ok(Cluster::seen(snapshot, compat)?),
     }
 }
 

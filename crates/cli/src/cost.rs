@@ -14,6 +14,7 @@ use fairtree::config::tres_weights::parse_tres_weights;
 use fairtree_analysis::cost::{Request, Wish, WishError, cost};
 use fairtree_model::cluster::{Cluster, JobName};
 use fairtree_model::input::slurm::parse_tres;
+use fairtree_model::input::slurm::snapshot::Purpose;
 use fairtree_render::cost::{to_json, write};
 
 /// Reads, bills, shows.
@@ -29,11 +30,7 @@ pub(super) fn run(args: &CostArgs, messages: &Messages) -> Result<Outcome, Failu
     let asked = Asked::new(args)?;
     // Which other jobs wait does not matter.
     let jobs: Vec<JobName> = asked.job.into_iter().collect();
-    let cluster = match place.with_these(&jobs, messages) {
-        Ok(cluster) => cluster,
-        Err(Failure::Input(_)) => place.with_jobs_or_seen(messages)?,
-        Err(error) => return Err(error),
-    };
+    let cluster = place.with_these_or_seen(&jobs, Purpose::Usage, messages)?;
     let request = asked.of(args, &cluster)?;
     let waiting = Waiting::new("computing the effect on fair share");
     let cost = cost(&cluster, &request);

@@ -17,14 +17,14 @@ use fairtree_analysis::explain::line::OrderedQueue;
 use fairtree_analysis::explain::wait::waits;
 use fairtree_analysis::explain::{
     ExplainError, RankedSite, compare_jobs, compare_printed, compare_users, explain_job,
-    explain_printed,
+    explain_printed, explain_seen,
 };
 use fairtree_analysis::prio::from_queue;
 use fairtree_analysis::share::{Fractions, from_listed};
 use fairtree_analysis::shares::level;
 use fairtree_analysis::waiting::WaitingLine;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase, Names};
-use fairtree_model::input::slurm::snapshot::Snapshot;
+use fairtree_model::input::slurm::snapshot::{Purpose, Snapshot};
 use fairtree_model::input::sprio::Queue;
 use fairtree_model::input::sshare::default_fields;
 use fairtree_model::listed::Listed;
@@ -71,38 +71,23 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
         ));
     }
     let mut cluster = match (about_jobs, of_slurm) {
-        (true, true) => {
-            match args.versus {
-                // Two sums do not depend on the rest of the queue.
-                Some(_) => {
-                    let cluster = place.with_these(&named, messages)?;
-                    match cluster.config.order() {
-                        Order::Weighted => cluster,
-                        Order::Strict | Order::Interleaved => place.with_jobs(messages)?,
-                    }
-                }
-                // A place depends on all that wait.
-                None => match place.with_jobs_or_rows(messages)? {
-                    Readable::Cluster(cluster) => *cluster,
-                    Readable::Rows(snapshot) => return rows(args, &snapshot, messages),
-                },
-            }
-        }
+        (true, true) => match about(args, &place, &named, messages)? {
+            Readable::Cluster(cluster) => *cluster,
+            Readable::Rows(snapshot) => return rows(args, &place, &snapshot, messages),
+        },
         (_, false) => match place.read()? {
             Input::Queue(queue) if about_jobs => return printed(args, &queue, messages),
             input => place.of(input)?,
         },
         // The running jobs show how usage continues; the order itself does not need them.
-        (false, true) => match place.with_these(&named, messages) {
-            Ok(cluster) => cluster,
+        (false, true) => match place.with_these_or_rows(&named, Purpose::Usage, messages) {
+            Ok(Readable::Cluster(cluster)) => *cluster,
+            Ok(Readable::Rows(snapshot)) => match place.whole(&snapshot) {
+                Some(cluster) => cluster,
+                None => return own_rows(args, &snapshot, messages),
+            },
             Err(error) => {
-                let cluster = match place.without_jobs() {
-                    Ok(cluster) => cluster,
-                    Err(why) => match place.with_jobs_or_rows(messages) {
-                        Ok(Readable::Rows(snapshot)) => return own_rows(args, &snapshot, messages),
-                        _ => return Err(why),
-                    },
-                };
+                let cluster = place.without_jobs()?;
                 messages.note(&format!(
                     "explained without the jobs that run, which are not known: {error}"
                 ));
@@ -139,6 +124,25 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     outcome
 }
 
+/// The site with what an explanation of jobs needs.
+fn about(
+    args: &ExplainArgs,
+    place: &Where<'_>,
+    named: &[JobName],
+    messages: &Messages,
+) -> Result<Readable, Failure> {
+    // A place depends on all that wait; two sums do not, and of a capture the others are not read.
+    if args.versus.is_none() || args.live.from.is_none() {
+        return place.with_jobs_or_rows(Purpose::Priorities, messages);
+    }
+    match place.with_these_or_rows(named, Purpose::Priorities, messages)? {
+        Readable::Cluster(cluster) if cluster.config.order() != Order::Weighted => {
+            place.with_jobs_or_rows(Purpose::Priorities, messages)
+        }
+        readable => Ok(readable),
+    }
+}
+
 /// The error of a number that is too large for one of a job.
 fn beyond_numbers(option: &str, name: &str) -> Option<Failure> {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -171,10 +175,43 @@ pub(super) fn job_in_place_of_a_file(path: &Path) -> Option<JobName> {
     (!path.exists()).then_some(name)
 }
 
-/// A job by what sprio printed, where `PrivateData` hides the shares of others.
-fn rows(args: &ExplainArgs, snapshot: &Snapshot, messages: &Messages) -> Result<Outcome, Failure> {
-    let outcome = printed(args, &snapshot.queued.queue, messages);
-    messages.note(&hidden(snapshot));
+/// Jobs by what sprio printed, where `PrivateData` hides something; one job also with the reason to wait, as
+/// far as its user sees it.
+fn rows(
+    args: &ExplainArgs,
+    place: &Where<'_>,
+    snapshot: &Snapshot,
+    messages: &Messages,
+) -> Result<Outcome, Failure> {
+    let hidden = hidden(snapshot);
+    let unseen = |error: &dyn std::fmt::Display| Failure::Usage(format!("{error}\nhint: {hidden}"));
+    let outcome = match &args.versus {
+        Some(_) => printed(args, &snapshot.queued.queue, messages).map_err(|error| match error {
+            Failure::Usage(error) => unseen(&error),
+            other => other,
+        }),
+        None => {
+            let cluster = place.seen(snapshot)?;
+            let name: JobName = args.who.parse().map_err(|()| unseen(&"no such job"))?;
+            let job = cluster.find_job(name).map_err(|error| unseen(&error))?;
+            let job = &cluster.jobs()[job];
+            if job.phase == JobPhase::Running {
+                messages.note(&format!(
+                    "job {} is {}: sprio lists only jobs that wait",
+                    job.job.id, job.state
+                ));
+            }
+            let job = of_queue(job)?;
+            let reports = from_queue(&snapshot.queued.queue);
+            let explained = explain_seen(&reports, &cluster, job).map_err(usage)?;
+            let outcome = say(args, Explanation::Job(&explained));
+            if outcome.is_ok() && !args.json {
+                likely_start(args, messages)?;
+            }
+            outcome
+        }
+    };
+    messages.note(&hidden);
     outcome
 }
 
@@ -322,17 +359,22 @@ fn places(
 
 /// A job that has a priority to explain. Of one that runs a note says so.
 fn waiting<'a>(job: &'a ClusterJob, messages: &Messages) -> Result<&'a ClusterJob, Failure> {
-    let (id, state) = (job.job.id, &job.state);
+    if job.phase == JobPhase::Running {
+        messages.note(&format!(
+            "job {} is {}: these are the points that it would have if it still waited",
+            job.job.id, job.state
+        ));
+    }
+    of_queue(job)
+}
+
+/// A job that waits or runs.
+fn of_queue(job: &ClusterJob) -> Result<&ClusterJob, Failure> {
     match job.phase {
-        JobPhase::Pending => Ok(job),
-        JobPhase::Running => {
-            messages.note(&format!(
-                "job {id} is {state}: these are the points that it would have if it still waited"
-            ));
-            Ok(job)
-        }
+        JobPhase::Pending | JobPhase::Running => Ok(job),
         JobPhase::Ended => Err(Failure::Usage(format!(
-            "job {id} is {state}: it has no priority any more; allowed is a job that waits or runs"
+            "job {} is {}: it has no priority any more; allowed is a job that waits or runs",
+            job.job.id, job.state
         ))),
     }
 }

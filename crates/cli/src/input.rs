@@ -18,7 +18,7 @@ use fairtree_model::input::site::Site;
 use fairtree_model::input::site::from_assocs;
 use fairtree_model::input::slurm::config;
 use fairtree_model::input::slurm::part::Wanted;
-use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
+use fairtree_model::input::slurm::snapshot::{Answers, Purpose, Snapshot, Source};
 use fairtree_model::input::sprio::Queue;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::stream::{self, Stream};
@@ -80,10 +80,12 @@ pub(super) fn is_piped() -> bool {
     stdin.is_ok_and(|kind| kind.is_fifo() || kind.is_file() || kind.is_socket())
 }
 
-/// The site of a capture, or the live one; `None` where a file or a pipe is to be read.
+/// The site of a capture, or the live one, which is asked for what `purpose` needs; `None` where a file or a
+/// pipe is to be read.
 pub(super) fn snapshot(
     live: &LiveArgs,
     file: Option<&Path>,
+    purpose: Purpose,
     messages: &Messages,
 ) -> Result<Option<Snapshot>, Failure> {
     let (name, answers, user) = match &live.from {
@@ -96,7 +98,7 @@ pub(super) fn snapshot(
             return Ok(Some(snapshot));
         }
         None if file.is_none() && !is_piped() => {
-            let taken = asked(&Source::ALL, live, "asking Slurm")?;
+            let taken = asked(purpose, live, "asking Slurm")?;
             note_missing(&taken, messages);
             (
                 "the live site".to_owned(),
@@ -106,16 +108,19 @@ pub(super) fn snapshot(
         }
         None => return Ok(None),
     };
-    let mut snapshot = Snapshot::read(&name, &answers)?;
+    let mut snapshot = Snapshot::read(&name, &answers, purpose)?;
     follow_own(&mut snapshot.queued.settings.config);
     seen_by(&mut snapshot, user.as_deref());
     Ok(Some(snapshot))
 }
 
-/// Shows what Slurm did not answer, and what of its answers cannot be read.
+/// Shows what Slurm did not answer, and what of its answers cannot be read. What `PrivateData` hides is told
+/// beside the answer.
 pub(super) fn note_missing(taken: &Taken, messages: &Messages) {
-    for (_, error) in &taken.missing {
-        messages.note(&error.to_string());
+    for (source, error) in &taken.missing {
+        if source.refused_under().is_none() {
+            messages.note(&error.to_string());
+        }
     }
     taken
         .left
@@ -125,10 +130,10 @@ pub(super) fn note_missing(taken: &Taken, messages: &Messages) {
 }
 
 /// Answers of Slurm: those of a few seconds ago, where this user has some, with a note; or else new ones.
-fn asked(sources: &[Source], live: &LiveArgs, waiting: &str) -> Result<Taken, Failure> {
+fn asked(purpose: Purpose, live: &LiveArgs, waiting: &str) -> Result<Taken, Failure> {
     let recent = Recent::of_user();
     let kept = recent.as_ref().filter(|_| !live.fresh);
-    if let Some((taken, age)) = kept.and_then(|recent| recent.read(sources)) {
+    if let Some((taken, age)) = kept.and_then(|recent| recent.read(purpose)) {
         if age > 0 {
             let s = if age == 1 { "" } else { "s" };
             note_later(format!(
@@ -138,7 +143,7 @@ fn asked(sources: &[Source], live: &LiveArgs, waiting: &str) -> Result<Taken, Fa
         return Ok(taken);
     }
     let waiting = Waiting::new(waiting);
-    let taken = take(sources, live.limit())?;
+    let taken = take(purpose.sources(), live.limit(), purpose)?;
     drop(waiting);
     if let Some(recent) = recent {
         // Where it cannot be kept, the next question asks again.
@@ -173,15 +178,17 @@ pub(super) fn snapshot_part(
     live: &LiveArgs,
     file: Option<&Path>,
     wanted: &Wanted,
+    purpose: Purpose,
     messages: &Messages,
 ) -> Result<Option<Snapshot>, Failure> {
     let Some(folder) = &live.from else {
-        return snapshot(live, file, messages);
+        return snapshot(live, file, purpose, messages);
     };
     let (name, stored) = open_short(folder)?;
     let place = |source| stored.path(source);
     let mut snapshot = Snapshot::read_part(&name, &stored.answers, &place, wanted)?;
     stored.follow_policy(&mut snapshot.queued.settings.config)?;
+    seen_by(&mut snapshot, stored.manifest.user.as_deref());
     Ok(Some(snapshot))
 }
 
@@ -224,15 +231,14 @@ pub(super) fn read_or_ask(
     format: Option<Format>,
     policy: Option<&PolicyFile>,
 ) -> Result<Input, Failure> {
-    const ASKED: [Source; 2] = [Source::Config, Source::Shares];
     match &live.from {
         Some(folder) => {
-            let stored = open_only(folder, &ASKED)?;
+            let stored = open_only(folder, Purpose::Shares.sources())?;
             shares_of(&stored, stored.manifest.user.clone())
         }
         None if file.is_none() && !is_piped() => {
             let waiting = "asking Slurm for settings and shares";
-            let taken = asked(&ASKED, live, waiting)?;
+            let taken = asked(Purpose::Shares, live, waiting)?;
             let mut input = shares(&taken.answers, taken.manifest.user)?;
             if let Input::Listing(_, Some(beside)) = &mut input {
                 follow_own(&mut beside.config);

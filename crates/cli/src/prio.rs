@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::PrioArgs;
+use super::cluster::hidden;
 use super::explain::job_in_place_of_a_file;
 use super::input::{self, QueueInput};
 use super::message::Messages;
@@ -14,7 +15,7 @@ use fairtree_analysis::prio::{
     parse_sort, select,
 };
 use fairtree_model::input::site::Site;
-use fairtree_model::input::slurm::snapshot::Snapshot;
+use fairtree_model::input::slurm::snapshot::{Purpose, Snapshot};
 use fairtree_model::input::sprio::{Column, Defaults, LineFormat};
 use fairtree_render::prio::{Table, to_json, write_agreement, write_compared};
 
@@ -36,6 +37,7 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
     if let Some(snapshot) = input::snapshot(
         &args.live.asked_again(args.check),
         args.file.as_deref(),
+        Purpose::Priorities,
         messages,
     )? {
         let outcome = of_snapshot(args, &asked, &snapshot, &mut out, messages);
@@ -91,7 +93,22 @@ fn of_snapshot(
         show(args, asked, std::slice::from_ref(&report), out)?;
         out.flush()?;
         note(&[report], messages);
+        if snapshot.queued.hidden.any() {
+            messages.note(&hidden(snapshot));
+        }
         return Ok(Outcome::Done);
+    }
+    if snapshot.queued.hidden.any() {
+        // Nothing is computed that could be compared.
+        let agreement = check(&snapshot.queued.queue, std::slice::from_ref(&report));
+        let written = write_agreement(out, std::slice::from_ref(&report), &agreement);
+        let outcome = match agreement.differences.is_empty() {
+            true => Outcome::Done,
+            false => Outcome::Differences,
+        };
+        note(&[report], messages);
+        messages.note(&hidden(snapshot));
+        return told(written.and_then(|()| out.flush()), outcome);
     }
     let compared = compare(snapshot, &report);
     let written = write_compared(out, &report, &compared);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::args::WhatIfArgs;
 use super::cluster::{Where, note, policy_file, refused};
-use super::forecast::{From, Present, Reading};
+use super::forecast::{From, Present, Read, Reading};
 use super::input::is_piped;
 use super::message::Messages;
 use super::progress::Waiting;
@@ -157,11 +157,14 @@ fn present(
         compat: place.compat.map(compat_of).transpose()?,
     };
     // Whatever is wrong with the machines, the site may do without.
-    let read = Present::read(from, reading, messages);
-    Ok(read.map_err(|error| {
-        let text = error.to_string();
-        text.lines().next().unwrap_or_default().to_owned()
-    }))
+    Ok(match Present::read(from, reading, messages) {
+        Ok(Read::Whole(present)) => Ok(*present),
+        Ok(Read::Part(part)) => Err(part.why),
+        Err(error) => {
+            let text = error.to_string();
+            Err(text.lines().next().unwrap_or_default().to_owned())
+        }
+    })
 }
 
 fn page(path: &Path, what_if: &WhatIf) -> io::Result<()> {

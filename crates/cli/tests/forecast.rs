@@ -336,7 +336,7 @@ fn past_jobs_of_an_earlier_capture_count() {
 }
 
 #[test]
-fn hidden_jobs_give_no_forecast() {
+fn hidden_jobs_leave_the_plan_of_slurmctld() {
     let from = capture("forecast-hidden", &waiting(), Some(&history(12, 59)));
     let edit = |file: &str, old: &str, new: &str| {
         let path = Path::new(&from).join(file);
@@ -352,13 +352,34 @@ fn hidden_jobs_give_no_forecast() {
         "PrivateData = jobs",
     );
     let ran = forecast(&["2", "--from", &from]);
-    assert_eq!(ran.code, 2);
+    assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
-        ran.err
-            .contains("PrivateData=jobs hides the jobs of others"),
+        ran.err.contains(
+            "PrivateData=jobs: Slurm shows you no jobs of others, so nothing is simulated"
+        ),
         "{}",
         ran.err
     );
+    assert!(
+        ran.out.contains("slurmctld plans no start for it yet")
+            && ran
+                .out
+                .contains("no simulation: what is hidden may be ahead"),
+        "{}",
+        ran.out
+    );
+    let jobs = fs::read_to_string(Path::new(&from).join("jobs.txt")).expect("text");
+    let plan = |line: &str| match line.starts_with("JobId=2 ") {
+        true => line.replace("StartTime=Unknown", "StartTime=2026-11-21T12:30:00"),
+        false => line.to_owned(),
+    };
+    let jobs: Vec<String> = jobs.lines().map(plan).collect();
+    fs::write(Path::new(&from).join("jobs.txt"), jobs.join("\n") + "\n").expect("written");
+    let planned = json_of(&["2", "--from", &from]);
+    assert_eq!(planned["run_times"], "planned");
+    // 12:30 UTC.
+    assert_eq!(planned["jobs"][0]["start"], 1_795_264_200_i64);
+    assert_eq!(planned["jobs"][0]["band_from"], Value::Null);
 }
 
 #[test]

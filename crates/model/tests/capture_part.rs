@@ -12,7 +12,7 @@ use fairtree_model::cluster::{Cluster, runs};
 use fairtree_model::input::InputError;
 use fairtree_model::input::capture::{Stored, open};
 use fairtree_model::input::slurm::part::Wanted;
-use fairtree_model::input::slurm::snapshot::{Snapshot, Source};
+use fairtree_model::input::slurm::snapshot::{Purpose, Snapshot, Source};
 
 const CLUSTER: &str = "tests/captures/cluster";
 
@@ -36,7 +36,7 @@ fn only(ids: &[u32]) -> Wanted {
 #[test]
 fn the_jobs_in_question_are_as_in_the_whole() {
     let stored = capture(&checkout().join(CLUSTER));
-    let whole = Snapshot::read("whole", &stored.answers).expect("a snapshot");
+    let whole = Snapshot::read("whole", &stored.answers, Purpose::Any).expect("a snapshot");
     let all = Cluster::from_snapshot(&whole, None).expect("a cluster");
     for job in whole.queued.jobs.iter() {
         let part = part(&stored, &only(&[job.id])).expect("a snapshot");

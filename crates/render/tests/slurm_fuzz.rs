@@ -9,7 +9,7 @@ use fairtree_analysis::prio;
 use fairtree_model::input::capture;
 use fairtree_model::input::site::from_assocs;
 use fairtree_model::input::slurm::pseudonym::Pseudonyms;
-use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
+use fairtree_model::input::slurm::snapshot::{Answers, Purpose, Snapshot, Source};
 use fairtree_model::input::{InputError, LeftOut, sprio};
 use fairtree_render::prio as written;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn whole() -> Answers {
 
 /// All the way through every report.
 fn through(answers: &Answers) -> Result<(), InputError> {
-    let snapshot = Snapshot::read("f", answers)?;
+    let snapshot = Snapshot::read("f", answers, Purpose::Any)?;
     let report = prio::from_snapshot(&snapshot, None)?;
     let compared = prio::compare(&snapshot, &report);
     written::write_compared(&mut Vec::new(), &report, &compared).expect("memory");

@@ -24,7 +24,7 @@ pub struct BillLine {
 /// The amounts billed per second.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bill {
-    /// `cpus`: CPUs are billed, without weights; `sum`, `max_tres` or `max_tres_gres`: how the
+    /// `cpus`: CPUs are billed, without weights; `hidden`: the same, as weights are hidden; `sum`, `max_tres` or `max_tres_gres`: how the
     /// weighted resources are put together (`PriorityFlags`).
     pub rule: &'static str,
     /// The resources; those without a count are left out.
@@ -49,11 +49,21 @@ pub(super) fn of(cluster: &Cluster, request: &Request, said: &mut Vec<String>) -
         .map_or(0, |(_, count)| *count);
     let cpus = u32::try_from(cpus).unwrap_or(u32::MAX);
     let billing = billable_tres(Some(&counts), weights.as_deref(), &kinds, rule, cpus);
-    if cluster.partitions.is_empty() && request.weights.is_none() {
-        said.push("no partition is known, so CPUs are billed; --weights gives weights".to_owned());
+    let unknown = match cluster.hidden.partitions {
+        true => Some("TRESBillingWeights of partitions are hidden"),
+        false => cluster
+            .partitions
+            .is_empty()
+            .then_some("no partition is known"),
+    };
+    if let Some(unknown) = unknown.filter(|_| request.weights.is_none()) {
+        said.push(format!(
+            "{unknown}, so CPUs are billed; --weights gives weights"
+        ));
     }
     Bill {
         rule: match (&weights, rule) {
+            (None, _) if cluster.hidden.partitions => "hidden",
             (None, _) => "cpus",
             (Some(_), BillingRule::Sum) => "sum",
             (Some(_), BillingRule::MaxTres) => "max_tres",

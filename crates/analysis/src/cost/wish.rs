@@ -95,17 +95,23 @@ impl Wish {
         cluster: &Cluster,
         job: Option<&ClusterJob>,
     ) -> Result<Option<usize>, WishError> {
+        let is_hidden = cluster.hidden.partitions;
         if let Some(name) = &self.partition {
-            return Ok(Some(cluster.find_partition(name)?));
+            let found = cluster.find_partition(name);
+            // Only those that jobs name are known.
+            return match is_hidden {
+                true => Ok(found.ok()),
+                false => Ok(Some(found?)),
+            };
         }
         let own = job
             .and_then(|job| job.job.partition)
             .map(fairtree::priority::Index::get);
         let mut partitions = cluster.partitions.iter();
         let default = partitions.position(|partition| partition.is_default);
-        let only = (cluster.partitions.len() == 1).then_some(0);
+        let only = (cluster.partitions.len() == 1 && !is_hidden).then_some(0);
         match own.or(default).or(only) {
-            None if !cluster.partitions.is_empty() => Err(WishError::NoPartition),
+            None if !cluster.partitions.is_empty() && !is_hidden => Err(WishError::NoPartition),
             found => Ok(found),
         }
     }

@@ -79,7 +79,7 @@ pub use job::{Bound, Explained, JobExplanation, VariantExplanation, explain_job}
 pub use jobs::{JobsCompared, TermDifference, compare_jobs};
 pub use parting::{Parting, Reason};
 pub use path::PathStep;
-pub use printed::{compare_printed, explain_printed};
+pub use printed::{compare_printed, explain_printed, explain_seen};
 pub use ranked_site::{ExplainError, RankedSite, Side};
 pub use remedy::{Answer, Remedy, RemedyKind};
 pub use term::{Term, TermName};

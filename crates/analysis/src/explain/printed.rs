@@ -3,11 +3,14 @@
 use std::cmp::Ordering;
 
 use super::jobs::differences;
+use super::wait::waits;
 use super::{
-    Bound, ExplainError, Explained, Formula, JobExplanation, JobsCompared, Side, Term, TermName,
-    VariantExplanation,
+    Bound, ExplainError, Explained, Formula, JobExplanation, JobsCompared, RankedSite, Side, Term,
+    TermName, VariantExplanation,
 };
 use crate::prio::{Figure, PrioReport, PrioRow};
+use crate::waiting::WaitingLine;
+use fairtree_model::cluster::{Cluster, ClusterJob, Names};
 use fairtree_model::input::sprio::Factor;
 
 /// A row, with the listing that it is of.
@@ -22,6 +25,52 @@ type Place<'a> = (&'a PrioReport, PrioRow<'a>);
 pub fn explain_printed(reports: &[PrioReport], id: u32) -> Result<JobExplanation, ExplainError> {
     let rows = rows_of(reports, id)?;
     Ok(explain(&rows, &best(&rows)))
+}
+
+/// Explains a job of a cluster of which a user sees a part: by the points that sprio printed, with the reason to
+/// wait and places among the jobs that are seen. Of a job that sprio does not list, because it is held, not
+/// eligible or runs, the terms are not known.
+///
+/// # Errors
+/// Those of [`waits`].
+pub fn explain_seen(
+    reports: &[PrioReport],
+    cluster: &Cluster,
+    job: &ClusterJob,
+) -> Result<JobExplanation, ExplainError> {
+    let (load, entitlement) = (cluster.load(), cluster.entitlement());
+    let ranked = RankedSite::of(cluster, &load, &entitlement);
+    let line = WaitingLine::of(cluster)?;
+    let waits = waits(&ranked, cluster, &line, job)?;
+    let mut explained = match explain_printed(reports, job.job.id) {
+        Ok(explained) => explained,
+        Err(_) => unlisted(cluster, job),
+    };
+    explained.user = job.job.assoc.map(|at| cluster.assoc(at)).or(explained.user);
+    Ok(explained.waiting(waits))
+}
+
+/// A job without terms.
+fn unlisted(cluster: &Cluster, job: &ClusterJob) -> JobExplanation {
+    let (id, priority) = (job.job.id, job.job.priority);
+    JobExplanation {
+        id,
+        name: cluster.job(&job.job),
+        user: Some(job.user.to_string()),
+        partition: job.job.partition.map(|at| cluster.partition(at)),
+        qos: job.job.qos.map(|at| cluster.qos(at)),
+        state: match priority {
+            0 => Explained::Held,
+            _ => Explained::Computed,
+        },
+        bound: Bound::Whole,
+        terms: Vec::new(),
+        sum: 0.0,
+        computed: priority,
+        priority,
+        waits: None,
+        variants: Vec::new(),
+    }
 }
 
 /// Compares two jobs by their points: in a partition that both have, or else by their best rows.

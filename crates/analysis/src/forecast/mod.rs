@@ -7,5 +7,5 @@ pub use score::ForecastScore;
 pub(crate) use start::fixed;
 pub use start::{
     Account, Asked, ForecastError, Help, JobForecast, LEAST_PAST_JOBS, Pattern, QueueForecast,
-    Trust, Wanted, forecast_jobs, waiting_of,
+    Trust, Wanted, forecast_jobs, planned_starts, waiting_of,
 };

@@ -60,6 +60,8 @@ pub enum Pattern {
     TooShort,
     /// Time limits, because that was asked for.
     Limits,
+    /// Nothing is simulated, as jobs or shares of others are hidden: starts are those that slurmctld plans.
+    Planned,
 }
 
 impl Pattern {
@@ -287,10 +289,72 @@ pub fn forecast_jobs(
             median_error_seconds: hits.median_error_secs,
         },
         complete,
-        visible_only: cluster.private_data.iter().any(|word| word == "jobs"),
+        visible_only: hides_jobs(cluster),
         jobs: made,
         assumptions,
     })
+}
+
+/// The starts that slurmctld plans for jobs that wait, where too little of the queue is seen for a simulation.
+/// `planned`: the start of each job that has one, seconds since 1970; `now`: the moment of the plan.
+///
+/// # Errors
+/// Settings and jobs that cannot be priced.
+pub fn planned_starts(
+    cluster: &Cluster,
+    jobs: &[Wanted],
+    planned: &HashMap<u32, i64>,
+    now: i64,
+    why: String,
+) -> Result<QueueForecast, ForecastError> {
+    let line = WaitingLine::of(cluster)?;
+    let of = |wanted: &Wanted| {
+        let job = &cluster.jobs()[wanted.job];
+        let at = planned.get(&job.job.id).copied();
+        let start = StartForecast {
+            start: at.filter(|at| *at > 0),
+            ..StartForecast::default()
+        };
+        let mut made = of_job(cluster, &line, job, (&start, None), jobs.len() == 1);
+        // No simulation has shown that it never starts.
+        if start.start.is_none() && !is_stopped(cluster, job) {
+            made.never = None;
+        }
+        made
+    };
+    Ok(QueueForecast {
+        cluster: cluster.cluster.clone(),
+        now,
+        run_times: Pattern::Planned,
+        draws: 0,
+        seed: 0,
+        past_jobs: 0,
+        past_weeks: 0,
+        trust: Trust::default(),
+        complete: true,
+        visible_only: hides_jobs(cluster),
+        jobs: jobs.iter().map(of).collect(),
+        assumptions: vec![why],
+    })
+}
+
+/// Returns true if `PrivateData` hides the jobs of others.
+fn hides_jobs(cluster: &Cluster) -> bool {
+    cluster.private_data.iter().any(|word| word == "jobs")
+}
+
+/// Returns true if a job cannot start whatever others do: it is held, or asks for more than there is.
+fn is_stopped(cluster: &Cluster, job: &ClusterJob) -> bool {
+    let cause = cause(cluster, job);
+    job.job.priority == 0
+        || matches!(
+            cause,
+            Cause::Never { .. }
+                | Cause::Dependency { never: true, .. }
+                | Cause::HeldByUser
+                | Cause::HeldByAdmin
+                | Cause::PartitionOff
+        )
 }
 
 /// The least number of past jobs from which run times are drawn.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use super::listing::from_queue;
 use super::prefer_printed::prefer_printed;
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
 use crate::share::{self, Fractions, ShareReport, ShareRow};
@@ -23,7 +24,7 @@ use fairtree_model::listed::Listed;
 ///
 /// The moment of the last pass, by which jobs age, is told by the ages that sprio printed. Fair
 /// share is computed from RawUsage; where rows that sshare did not print forbid that, its FairShare
-/// is taken, and a note says so.
+/// is taken, and a note says so. Where partitions or nodes are hidden, all is as sprio printed it.
 ///
 /// # Errors
 /// Shares that make no tree, jobs whose partition or QOS is not there, settings that name unknown
@@ -33,10 +34,35 @@ pub fn from_snapshot(
     compat: Option<Compat>,
 ) -> Result<PrioReport, InputError> {
     let config = of_compat(&snapshot.queued, compat);
+    if snapshot.queued.hidden.any() {
+        return Ok(as_printed(&snapshot.queued, &config));
+    }
     let listing = &snapshot.shares;
     let listed = Listed::new(listing, config.ranking())?;
     let shares = share::from_listed(&listed, config.compat, Some(&config), Fractions::Printed);
     report(&snapshot.queued, &shares, &config)
+}
+
+/// The report of what sprio printed, with the weights of the settings.
+fn as_printed(queued: &Queued, config: &Config) -> PrioReport {
+    let mut reports = from_queue(&queued.queue);
+    let mut report = match reports.is_empty() {
+        true => PrioReport::default(),
+        false => reports.swap_remove(0),
+    };
+    report.source.clone_from(&queued.name);
+    report.names = names_qos(queued);
+    report.weighted = weights(config);
+    report.weights = Some(printed_weights(config));
+    report.notes.splice(..0, queued.left_out.iter().cloned());
+    report.notes.extend(super::order_note(config));
+    report
+}
+
+/// Returns true if sprio names accounts and QOS.
+fn names_qos(queued: &Queued) -> bool {
+    let release = queued.settings.release;
+    release.is_some_and(|release| release.facts().sprio_names_qos)
 }
 
 /// Computes the report of the jobs that a description has, one row per partition and QOS of a job
@@ -74,10 +100,7 @@ fn report(
     let mut report = PrioReport {
         normalised: false,
         source: queued.name.clone(),
-        names: queued
-            .settings
-            .release
-            .is_some_and(|release| release.facts().sprio_names_qos),
+        names: names_qos(queued),
         weighted: weights(config),
         weights: Some(printed_weights(config)),
         rows: PrioRows::default(),

@@ -11,6 +11,7 @@ use fairtree::usage::Ledger;
 use fairtree_model::cluster::{AssocName, Cluster, PartitionAbout, QosAbout};
 use fairtree_model::input::slurm::machine::set_scheduling;
 use fairtree_model::input::slurm::script::{Accounting, AssocAsked};
+use fairtree_model::input::slurm::snapshot::Hidden;
 use fairtree_sim::slurm::scene::Setup;
 use fairtree_sim::slurm::site::{Site, Unpriced, settings};
 
@@ -114,6 +115,7 @@ pub fn cluster_of(setup: &Setup, source: &str) -> Result<Cluster, Unpriced> {
         qos: qos.collect(),
         listed: Arc::default(),
         private_data: Vec::new(),
+        hidden: Hidden::default(),
         jobs: None,
         now: None,
         assumptions: Vec::new(),

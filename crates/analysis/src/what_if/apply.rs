@@ -58,6 +58,19 @@ fn moves_ranks(cluster: &Cluster, change: &SiteChange) -> bool {
     }
 }
 
+/// Returns true if a change counts by what is hidden of partitions and nodes.
+fn needs_hidden(cluster: &Cluster, change: &SiteChange) -> bool {
+    let hidden = cluster.hidden;
+    match change {
+        SiteChange::PartitionFactor(..) | SiteChange::Job(_, JobChange::Partitions(_)) => {
+            hidden.partitions
+        }
+        // The weights of such factors are 0 here, as their points are known alone.
+        SiteChange::Settings(config, _) => hidden.countable((**config).clone()) != **config,
+        _ => false,
+    }
+}
+
 /// Applies one change; the ranks are as before until [`Cluster::rank`].
 ///
 /// # Errors
@@ -76,6 +89,12 @@ pub(crate) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
         return Err(refused(
             "its effect depends on shares and usage of others, which PrivateData hides from you; allowed are \
              changes of jobs, partitions, QOS and weights, or a capture by an administrator (--from DIR)",
+        ));
+    }
+    if needs_hidden(cluster, change) {
+        return Err(refused(
+            "its effect depends on partitions and nodes, which PrivateData hides from you; a capture by an \
+             administrator has them: --from DIR",
         ));
     }
     match change {

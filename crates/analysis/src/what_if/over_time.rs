@@ -133,7 +133,7 @@ fn assumptions(asked: &Asked<'_>, passed: &Passed, meanwhile: &Meanwhile) -> Vec
             "while the time passes jobs run as long as past jobs of their users did, and others come as in \
              earlier weeks{figures}"
         ),
-        Pattern::TooShort | Pattern::Limits => {
+        Pattern::TooShort | Pattern::Limits | Pattern::Planned => {
             "while the time passes jobs run to their time limits, and none comes".to_owned()
         }
     });

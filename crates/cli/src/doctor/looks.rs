@@ -11,7 +11,7 @@ use super::super::cluster::follow_own;
 use super::{first_line, first_sentence, host};
 use fairtree_analysis::doctor::{Known, Numbers, Settings, State, compare};
 use fairtree_model::input::capture::take;
-use fairtree_model::input::slurm::snapshot::{Snapshot, Source};
+use fairtree_model::input::slurm::snapshot::{Purpose, Snapshot, Source};
 
 /// Looks after the first one, where passes are close.
 const LOOKS: u32 = 3;
@@ -61,8 +61,9 @@ fn look(args: &DoctorArgs, state: Result<&State, &String>) -> Known<Numbers> {
     let mut repeats = 0;
     loop {
         let before = pass(state);
-        let taken = take(&Source::ALL, args.limit()).map_err(|error| first_line(&error))?;
-        let snapshot = Snapshot::read("the live site", &taken.answers);
+        let taken =
+            take(&Source::ALL, args.limit(), Purpose::Any).map_err(|error| first_line(&error))?;
+        let snapshot = Snapshot::read("the live site", &taken.answers, Purpose::Any);
         let numbers = snapshot.and_then(|mut snapshot| {
             follow_own(&mut snapshot.queued.settings.config);
             compare(&snapshot)

@@ -20,7 +20,7 @@ use fairtree_model::input::LeftOut;
 use fairtree_model::input::capture::{Ask, CommandError, Taken, take};
 use fairtree_model::input::slurm::config;
 use fairtree_model::input::slurm::plugin::{FAIRTREE, PluginFile, search};
-use fairtree_model::input::slurm::snapshot::Source;
+use fairtree_model::input::slurm::snapshot::{Purpose, Source};
 use fairtree_render::doctor::{to_json, write};
 use said::Said;
 
@@ -51,7 +51,9 @@ fn gather(args: &DoctorArgs, next: Option<(NamedRelease, &str)>) -> Facts {
     let before = host::now();
     let taken = match args.offline {
         true => Err(NOT_ASKED.to_owned()),
-        false => take(&[Source::Config], args.limit()).map_err(|error| first_line(&error)),
+        false => {
+            take(&[Source::Config], args.limit(), Purpose::Any).map_err(|error| first_line(&error))
+        }
     };
     let middle = before + (host::now() - before) / 2;
     let config = taken.as_ref().ok().map(config_text);

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::queue::{CAPTURES, From, Present, Reading};
-use super::{one, source};
+use super::queue::{CAPTURES, From, Present, Read, Reading};
+use super::{About, one};
 use crate::Failure;
 use crate::message::Messages;
-use fairtree_analysis::forecast::{Asked, forecast_jobs};
+use fairtree_analysis::forecast::{Asked, QueueForecast, forecast_jobs};
 use fairtree_model::input::capture::{open_only, with_history};
 use fairtree_render::forecast::likely;
 use fairtree_sim::forecast::Making;
@@ -52,20 +52,29 @@ fn line(
         time_limit,
         ..Reading::default()
     };
-    let present = Present::read(from, reading, messages)?;
+    let present = match Present::read(from, reading, messages)? {
+        Read::Whole(present) => present,
+        Read::Part(part) => {
+            let made = part.planned(&[one(job, &part.cluster)?])?;
+            messages.note(&part.why);
+            return Ok(said(&(&*part).into(), &made));
+        }
+    };
     for note in &present.unknown {
         messages.note(note);
     }
-    let wanted = one(job, &present)?;
+    let wanted = one(job, &present.cluster)?;
     let asked = Asked {
         making,
         ..present.asked()
     };
     let made = forecast_jobs(&asked, &[wanted], &mut || true);
     let made = made.map_err(|error| Failure::Usage(format!("{}: {error}", present.name)))?;
+    Ok(said(&(&*present).into(), &made))
+}
+
+fn said(from: &About<'_>, made: &QueueForecast) -> String {
     let zone = TimeZone::system();
     let first = made.jobs.first();
-    Ok(first.map_or(String::new(), |job| {
-        likely(&source(&present, &zone), &made, job)
-    }))
+    first.map_or(String::new(), |job| likely(&from.source(&zone), made, job))
 }

@@ -15,13 +15,14 @@ use super::simulate::{Interrupt, refuse_first};
 use super::user::{login_name, login_names};
 use super::{Failure, Outcome, terminal, told};
 use fairtree_analysis::forecast::{Asked, QueueForecast, Wanted, forecast_jobs, waiting_of};
-use fairtree_model::cluster::JobPhase;
+use fairtree_model::cluster::{Cluster, JobPhase};
 use fairtree_model::input::recorded::is_described;
 use fairtree_render::forecast::{Source, starts_to_json, write_starts};
 use fairtree_sim::forecast::Making;
 use jiff::tz::TimeZone;
 
-pub(super) use queue::{From, Present, Reading};
+use queue::Part;
+pub(super) use queue::{From, Present, Read, Reading};
 
 /// Forecasts for jobs that wait, or the score of forecasts on a log.
 pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, Failure> {
@@ -39,12 +40,23 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
         Some(folder) => From::Capture(folder),
         None => From::Slurm,
     };
-    let present = Present::read(from, reading, messages)?;
+    let present = match Present::read(from, reading, messages)? {
+        Read::Whole(present) => present,
+        Read::Part(part) => {
+            let wanted = wanted(args, &part.cluster)?;
+            if wanted.is_empty() {
+                messages.note("no such job waits among those that you may see");
+            }
+            let made = part.planned(&wanted)?;
+            messages.note(&part.why);
+            return say(args, &(&*part).into(), &made);
+        }
+    };
     // Before a job is looked for: a note may say why it is not there.
     for note in &present.notes {
         messages.note(note);
     }
-    let wanted = wanted(args, &present)?;
+    let wanted = wanted(args, &present.cluster)?;
     if wanted.is_empty() {
         messages.note("no such job waits");
     }
@@ -74,7 +86,7 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
         messages.note(note);
     }
     made.assumptions.splice(0..0, present.unknown.clone());
-    say(args, &present, &made)
+    say(args, &(&*present).into(), &made)
 }
 
 /// Refuses the first option that does not belong to forecasts for jobs that wait.
@@ -116,9 +128,9 @@ fn refuse_others(args: &ForecastArgs) -> Result<(), Failure> {
     ])
 }
 
-fn say(args: &ForecastArgs, present: &Present, made: &QueueForecast) -> Result<Outcome, Failure> {
+fn say(args: &ForecastArgs, about: &About<'_>, made: &QueueForecast) -> Result<Outcome, Failure> {
     let zone = TimeZone::system();
-    let source = source(present, &zone);
+    let source = about.source(&zone);
     let mut out = BufWriter::new(stdout().lock());
     let written = match args.json {
         true => starts_to_json(&mut out, &source, made),
@@ -131,17 +143,42 @@ fn say(args: &ForecastArgs, present: &Present, made: &QueueForecast) -> Result<O
     told(written.and_then(|()| out.flush()), outcome)
 }
 
-fn source<'a>(present: &'a Present, zone: &'a TimeZone) -> Source<'a> {
-    Source {
-        name: &present.name,
-        age_secs: present.age_secs,
-        zone,
+/// Where a forecast is from.
+pub(crate) struct About<'a> {
+    name: &'a str,
+    age_secs: Option<i64>,
+}
+
+impl<'a> About<'a> {
+    fn source(&self, zone: &'a TimeZone) -> Source<'a> {
+        Source {
+            name: self.name,
+            age_secs: self.age_secs,
+            zone,
+        }
+    }
+}
+
+impl<'a> std::convert::From<&'a Present> for About<'a> {
+    fn from(present: &'a Present) -> About<'a> {
+        About {
+            name: &present.name,
+            age_secs: present.age_secs,
+        }
+    }
+}
+
+impl<'a> std::convert::From<&'a Part> for About<'a> {
+    fn from(part: &'a Part) -> About<'a> {
+        About {
+            name: &part.name,
+            age_secs: part.age_secs,
+        }
     }
 }
 
 /// The jobs that are asked for.
-fn wanted(args: &ForecastArgs, present: &Present) -> Result<Vec<Wanted>, Failure> {
-    let cluster = &present.cluster;
+fn wanted(args: &ForecastArgs, cluster: &Cluster) -> Result<Vec<Wanted>, Failure> {
     let Some(name) = &args.job else {
         let users = match (args.all, args.user.is_empty()) {
             (true, _) => return Ok(waiting_of(cluster, None)),
@@ -156,13 +193,12 @@ fn wanted(args: &ForecastArgs, present: &Present) -> Result<Vec<Wanted>, Failure
         }
         return Ok(wanted);
     };
-    let wanted = one(name, present)?;
+    let wanted = one(name, cluster)?;
     Ok(vec![wanted])
 }
 
 /// A job by its name, if it waits.
-fn one(name: &str, present: &Present) -> Result<Wanted, Failure> {
-    let cluster = &present.cluster;
+fn one(name: &str, cluster: &Cluster) -> Result<Wanted, Failure> {
     let allowed = "allowed is the number of a job, as 4711, or 4711_3 for a task of an array";
     let parsed = name
         .parse()

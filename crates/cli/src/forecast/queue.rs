@@ -1,23 +1,24 @@
 //! What forecasts are made from: a live site, or a capture.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::Failure;
-use crate::cluster::{follow_own, refused};
+use crate::cluster::{follow_own, hidden_so, part, refused};
 use crate::input::note_missing;
 use crate::message::Messages;
 use crate::progress::Waiting;
 use fairtree::compat::Compat;
 use fairtree::config::PolicyFile;
-use fairtree_analysis::forecast::Asked;
+use fairtree_analysis::forecast::{Asked, QueueForecast, Wanted, planned_starts};
 use fairtree_model::cluster::Cluster;
 use fairtree_model::input::capture::{Stored, latest_history, open, take, with_history};
 use fairtree_model::input::recorded::{RecordedJob, past, read_site};
 use fairtree_model::input::slurm::job::read_names;
-use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
+use fairtree_model::input::slurm::snapshot::{Answers, Purpose, Snapshot, Source};
 use fairtree_model::input::slurm::{job_request, present};
 use fairtree_model::input::{InputError, LeftOut};
 use fairtree_model::machine::Machine;
@@ -70,6 +71,43 @@ pub(crate) struct Present {
     pub unknown: Vec<String>,
 }
 
+/// What of a site is seen.
+pub(crate) enum Read {
+    /// Enough for forecasts.
+    Whole(Box<Present>),
+    /// Jobs or shares of others are hidden, so that only the plan of slurmctld is known.
+    Part(Box<Part>),
+}
+
+/// The part of a site that its user sees.
+pub(crate) struct Part {
+    /// Name of the input.
+    pub name: String,
+    /// The site with the jobs that are seen.
+    pub cluster: Cluster,
+    /// The start that slurmctld plans for each job, seconds since 1970; 0: none.
+    planned: HashMap<u32, i64>,
+    now: i64,
+    /// How old it is, seconds; `None`: it is live.
+    pub age_secs: Option<i64>,
+    /// What is hidden.
+    pub why: String,
+}
+
+impl Part {
+    /// The plan of slurmctld for some jobs.
+    pub fn planned(&self, jobs: &[Wanted]) -> Result<QueueForecast, Failure> {
+        let made = planned_starts(
+            &self.cluster,
+            jobs,
+            &self.planned,
+            self.now,
+            self.why.clone(),
+        );
+        made.map_err(|error| Failure::Usage(format!("{}: {error}", self.name)))
+    }
+}
+
 /// Answers, and where they are from.
 struct Taken {
     name: String,
@@ -93,7 +131,7 @@ impl Present {
         from: From<'_>,
         reading: Reading<'_>,
         messages: &Messages,
-    ) -> Result<Present, Failure> {
+    ) -> Result<Read, Failure> {
         let Reading {
             wants_past,
             time_limit,
@@ -101,7 +139,7 @@ impl Present {
             compat,
         } = reading;
         if let From::Site(path) = from {
-            return Present::of_site(path, reading);
+            return Ok(Read::Whole(Box::new(Present::of_site(path, reading)?)));
         }
         let mut notes = Vec::new();
         let kept = match from {
@@ -121,7 +159,7 @@ impl Present {
             now,
             age_secs,
         } = taken;
-        let mut snapshot = Snapshot::read(&name, &answers)?;
+        let mut snapshot = Snapshot::read(&name, &answers, Purpose::Any)?;
         match &stored {
             Some(stored) => stored.follow_policy(&mut snapshot.queued.settings.config)?,
             None => follow_own(&mut snapshot.queued.settings.config),
@@ -134,17 +172,25 @@ impl Present {
         if user.as_deref() == Some("root") {
             private.clear();
         }
-        let words = private.join(",");
         let hides = |words: &[&str]| private.iter().any(|word| words.contains(&&**word));
         let own = |name: &str| user.as_deref() == Some(name);
         let only_own = snapshot.queued.jobs.iter().all(|job| own(&job.user));
-        if hides(&["jobs", "all"]) && only_own {
-            return Err(hidden(&name, &words, "jobs"));
-        }
+        let hides_jobs = hides(&["jobs", "all"]) && only_own;
         let hides_shares = hides(&["usage", "accounts", "users", "all"]);
         let cluster = match Cluster::from_snapshot(&snapshot, compat) {
-            Err(_) if hides_shares => return Err(hidden(&name, &words, "shares and usage")),
-            read => read?,
+            Ok(cluster) if !hides_jobs && !snapshot.queued.hidden.any() => cluster,
+            Err(error) if !hides_shares => return Err(error.into()),
+            _ => {
+                let jobs = snapshot.queued.jobs.iter();
+                return Ok(Read::Part(Box::new(Part {
+                    name,
+                    cluster: part(&snapshot, compat)?,
+                    planned: jobs.map(|job| (job.id, job.start_time)).collect(),
+                    now,
+                    age_secs,
+                    why: hidden_so(&snapshot, "nothing is simulated"),
+                })));
+            }
         };
         let machine = present::read(&name, &answers)?;
         let mut left = LeftOut::default();
@@ -159,7 +205,7 @@ impl Present {
         let known = cluster.assumptions.iter();
         notes.extend(known.filter(|note| !unknown.contains(note)).cloned());
         notes.extend(unknown.iter().cloned());
-        Ok(Present {
+        Ok(Read::Whole(Box::new(Present {
             name,
             cluster,
             machine,
@@ -169,7 +215,7 @@ impl Present {
             age_secs,
             notes,
             unknown,
-        })
+        })))
     }
 
     /// A site in TOML: its past is not known.
@@ -219,14 +265,6 @@ impl Present {
     }
 }
 
-/// Why there is no forecast where Slurm hides something.
-fn hidden(name: &str, words: &str, what: &str) -> Failure {
-    Failure::Usage(format!(
-        "{name}: no forecast: PrivateData={words} hides the {what} of others, who may be ahead\nhint: a \
-         capture by an administrator has them: --from DIR"
-    ))
-}
-
 /// A capture.
 fn captured(folder: &Path) -> Result<Taken, Failure> {
     let stored = open(folder)?;
@@ -248,7 +286,7 @@ fn asked(asks_past: bool, limit: Duration, messages: &Messages) -> Result<Taken,
         sources.push(Source::History);
     }
     let waiting = Waiting::new("asking Slurm");
-    let taken = take(&sources, limit)?;
+    let taken = take(&sources, limit, Purpose::Any)?;
     drop(waiting);
     note_missing(&taken, messages);
     Ok(Taken {

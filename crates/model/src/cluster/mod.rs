@@ -32,6 +32,7 @@ use crate::input::slurm::assoc::AssocRow;
 use crate::input::slurm::job::JobWait;
 pub use crate::input::slurm::job_state::JobPhase;
 use crate::input::slurm::limits::Limits;
+use crate::input::slurm::snapshot::Hidden;
 
 pub use find::{FindError, JobName};
 pub use jobs::runs;
@@ -130,6 +131,8 @@ pub struct Cluster {
     pub listed: Arc<Vec<AssocRow>>,
     /// `PrivateData` in words of slurm.conf, as `jobs`; empty: nothing is private, or it is not known.
     pub private_data: Vec<String>,
+    /// Answers that it refused to who asked. Points of the factors that need them are part of the site factor.
+    pub hidden: Hidden,
     /// All jobs; `None` where the input knows of none. Copies of a cluster share them until one
     /// changes them.
     pub jobs: Option<Arc<Vec<ClusterJob>>>,

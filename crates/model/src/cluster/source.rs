@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{AssocName, Cluster, PartitionAbout, QosAbout, Tables, billing_weights, pass_time};
 use crate::input::site::{Site, SiteRow};
-use crate::input::slurm::snapshot::{Queued, Snapshot};
+use crate::input::slurm::snapshot::{Hidden, Queued, Snapshot};
 use crate::input::{InputError, LeftOut, Problem};
 use crate::listed::{Listed, WholeSite};
 use fairtree::compat::Compat;
@@ -38,6 +38,7 @@ impl Cluster {
         config: Config,
         site: WholeSite,
     ) -> Result<Cluster, InputError> {
+        let config = queued.hidden.countable(config);
         let mut tables = Tables::new(queued, &site.names, &config)?;
         let partitions = partitions(queued)?;
         let mut left = LeftOut::default();
@@ -70,6 +71,7 @@ impl Cluster {
                 .collect(),
             listed: queued.assocs.clone(),
             private_data: queued.settings.private_data.clone(),
+            hidden: queued.hidden,
             jobs: Some(Arc::new(jobs)),
             // What a listing leaves open does not matter here: it is one of all associations.
             assumptions: [queued.left_out.clone(), left.notes()].concat(),
@@ -127,6 +129,7 @@ impl Cluster {
             qos: Vec::new(),
             listed: Arc::default(),
             private_data: Vec::new(),
+            hidden: Hidden::default(),
             jobs: None,
             now: None,
             assumptions: site.assumptions,
@@ -206,6 +209,7 @@ impl Cluster {
             qos: Vec::new(),
             listed: Arc::default(),
             private_data: Vec::new(),
+            hidden: Hidden::default(),
             jobs: None,
             now: None,
             assumptions,

@@ -303,6 +303,10 @@ impl<'a> Tables<'a> {
         let about = &self.queued.jobs[place];
         let config = &self.queued.settings.config;
         let head = row.map(|(rows, at)| rows.head(at));
+        let hidden = self.queued.hidden;
+        let hidden = row
+            .filter(|_| hidden.any())
+            .map_or(0, |(rows, at)| hidden.points(&rows.get(at)));
         let site = head.and_then(|head| head.site);
         let partition = head.and_then(|head| head.partition);
         let own = about.partitions.first().map(|name| &**name);
@@ -316,7 +320,11 @@ impl<'a> Tables<'a> {
             nodes: about.nodes,
             time_limit: about.time_limit,
             nice: about.nice,
-            site_factor: site.and_then(|site| i32::try_from(site).ok()).unwrap_or(0),
+            site_factor: site
+                .unwrap_or(0)
+                .checked_add(hidden)
+                .and_then(|site| i32::try_from(site).ok())
+                .unwrap_or(0),
             tres: self.job_tres[place],
             priority: match row {
                 Some(_) => about.priority.max(1),

@@ -85,6 +85,7 @@ fn write_bill(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Re
 
 fn rule(rule: &str) -> &'static str {
     match rule {
+        "hidden" => "TRESBillingWeights of the partition are hidden from you: CPUs are billed.",
         "cpus" => "The partition has no TRESBillingWeights: CPUs are billed.",
         "max_tres" => {
             "MAX_TRES: the largest of cpu, mem, node and each gres, plus the sum of the rest."

@@ -96,7 +96,10 @@ pub fn likely(source: &Source<'_>, forecast: &QueueForecast, job: &JobForecast) 
         return format!("No start is forecast: {never}{from}");
     }
     let Some(start) = job.start else {
-        return format!("No start is forecast{from}");
+        return match forecast.run_times {
+            Pattern::Planned => format!("slurmctld plans no start for it yet{from}"),
+            _ => format!("No start is forecast{from}"),
+        };
     };
     match (forecast.run_times, job.band_from, job.band_to) {
         (Pattern::History, Some(from_at), Some(to)) => format!(
@@ -107,6 +110,10 @@ pub fn likely(source: &Source<'_>, forecast: &QueueForecast, job: &JobForecast) 
         ),
         (Pattern::History, ..) => format!(
             "Likely start {}; in some simulations it did not start{from}",
+            clock(start)
+        ),
+        (Pattern::Planned, ..) => format!(
+            "Start {} as slurmctld plans it: if every job runs to its time limit and none comes before it{from}",
             clock(start)
         ),
         _ => format!(
@@ -267,6 +274,11 @@ fn write_table(
 fn trust(forecast: &QueueForecast) -> String {
     let of = format!("{} simulations, seed {}", forecast.draws, forecast.seed);
     match forecast.run_times {
+        Pattern::Planned => {
+            "no simulation: what is hidden may be ahead; a start is the StartTime that scontrol \
+             shows"
+                .to_owned()
+        }
         Pattern::Limits => "one simulation: run times are time limits, and no job comes".to_owned(),
         Pattern::TooShort => format!(
             "the history is too short, {} ended jobs of the {LEAST_PAST_JOBS} that are needed: run \

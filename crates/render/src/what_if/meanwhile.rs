@@ -26,7 +26,7 @@ fn how(meanwhile: &Meanwhile) -> String {
     let runs = match meanwhile.run_times {
         Pattern::History => "run times of past jobs",
         Pattern::TooShort => "run times are limits, as the past is too short",
-        Pattern::Limits => "run times are limits",
+        Pattern::Limits | Pattern::Planned => "run times are limits",
     };
     let seed = meanwhile.seed;
     match meanwhile.both {

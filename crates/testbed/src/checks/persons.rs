@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::Check;
 use super::fixture::{self, DEADLINE, job};
@@ -30,7 +30,7 @@ pub fn ask(check: &Check) -> Result<()> {
         let program = cluster.path().join("fairtree");
         fs::copy(build()?, &program)?;
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
-        for private in ["none", "jobs", "usage", "jobs,usage"] {
+        for private in ["none", "jobs", "usage", "nodes,partitions", "all"] {
             check.step(&format!("a user asks under PrivateData={private}"));
             cluster.conf_mut().set("PrivateData", private);
             cluster.reconfigure()?;
@@ -46,7 +46,7 @@ pub fn ask(check: &Check) -> Result<()> {
 fn as_user(cluster: &Cluster, program: &str, own: u32, private: &str) -> Result<()> {
     let user = cluster.user("ann")?;
     let (job, name) = (own.to_string(), &user.name);
-    let hides = |word: &str| private.contains(word);
+    let hides = |word: &str| private.contains(word) || private == "all";
     let questions = [
         (format!("explain {job}"), format!("job {job} of {name}")),
         (format!("explain {name}@left"), name.clone()),
@@ -56,21 +56,32 @@ fn as_user(cluster: &Cluster, program: &str, own: u32, private: &str) -> Result<
             "1.00 hours".to_owned(),
         ),
         (format!("what-if --nice {job}=100"), job.clone()),
+        (format!("forecast {job}"), format!("Job {job} of {name}")),
         ("share".to_owned(), name.clone()),
     ];
     for (question, said) in questions {
         let line = format!("{program} {question} </dev/null");
         // A reconfigure of slurmctld may still be under way.
+        let mut last = String::new();
         let ran = wait::until(&question, DEADLINE, || {
             let ran = cluster.shell_as(user, &line)?;
+            last = format!("{}{}", ran.out, ran.err);
             Ok((ran.code == 0 && ran.out.contains(&said)).then_some(ran))
-        })?;
-        if question.starts_with("explain 1") && hides("jobs") && !hides("usage") {
-            ensure!(ran.out.contains("of those that you may see"), "{}", ran.out);
+        });
+        let ran = ran.with_context(|| format!("{question}: the last answer was {last}"))?;
+        if question == format!("explain {job}") {
+            ensure!(ran.out.contains("Waits for: "), "{question}: {}", ran.out);
+            let among_own = ran.out.contains("of those that you may see");
+            ensure!(among_own == hides("jobs"), "{question}: {}", ran.out);
         }
-        if hides("usage") && !question.starts_with("prio") && question != "share" {
-            ensure!(ran.err.contains("PrivateData="), "{question}: {}", ran.err);
-        }
+        let hidden = match question.split(' ').next() {
+            Some("share") => false,
+            Some("prio") => hides("nodes"),
+            Some("forecast") => hides("usage") || hides("jobs") || hides("nodes"),
+            _ => hides("usage") || hides("nodes"),
+        };
+        let told = ran.err.contains("Slurm shows you");
+        ensure!(told == hidden, "{question}: {}", ran.err);
     }
     Ok(())
 }

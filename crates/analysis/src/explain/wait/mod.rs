@@ -109,9 +109,11 @@ pub fn waits(
         Some(_) => step::without_places(cluster, job, &cause),
         None => step::all(cluster, job, &cause, line.entries())?,
     };
+    // Where shares are hidden it is not known what would change the order.
+    let is_known = cluster.is_whole() && line.ordered().is_none();
     let next = ahead
         .next
-        .filter(|_| line.ordered().is_none() && cause::is_of_order(&cause));
+        .filter(|_| is_known && cause::is_of_order(&cause));
     let next = match next.and_then(|next| cluster.jobs().iter().find(|job| job.job.id == next)) {
         Some(other) => Some(Next {
             job: other.job.id,

@@ -225,6 +225,9 @@ impl Trial<'_> {
     }
 
     fn partitions(&self, best: Option<u64>, steps: &mut Vec<Step>) {
+        if self.cluster.hidden.partitions {
+            return;
+        }
         let own = never::partitions(self.cluster, &self.job.job, true);
         for (at, about) in self.cluster.partitions.iter().enumerate() {
             let index = Index::new(at);

@@ -9,7 +9,7 @@ use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::slurm::config::Settings;
 use crate::input::slurm::job::Names;
-use crate::input::slurm::snapshot::Source;
+use crate::input::slurm::snapshot::{Purpose, Source};
 use crate::input::slurm::stamp::Stamp;
 
 /// Destination of answers.
@@ -41,11 +41,13 @@ pub(super) struct Gathered {
     pub left: LeftOut,
 }
 
-/// Asks every command of `sources`, each for at most `limit`.
+/// Asks every command of `sources`, each for at most `limit`; the settings before those that `purpose` may
+/// not need.
 pub(super) fn gather(
     shelf: &mut dyn Shelf,
     sources: &[Source],
     limit: Duration,
+    purpose: Purpose,
 ) -> Result<Gathered, Box<CommandError>> {
     let mut gathered = Gathered {
         manifest: Manifest::new(now()),
@@ -55,8 +57,14 @@ pub(super) fn gather(
     let stamp = Stamp::random();
     let mut asked: Vec<(Source, Result<f64, CommandError>)> = Vec::new();
     for source in in_turn(sources) {
+        if purpose != Purpose::Any && source == Source::Nodes {
+            let settings = shelf.settings();
+            if settings.is_some_and(|settings| !purpose.needs(source, &settings.config)) {
+                continue;
+            }
+        }
         match ask(shelf, source, limit, &stamp) {
-            Err(error) if !source.optional() => return Err(Box::new(error)),
+            Err(error) if !can_do_without(shelf, source, &error) => return Err(Box::new(error)),
             answered => asked.push((source, answered)),
         }
     }
@@ -85,7 +93,7 @@ pub(super) fn gather(
                 .manifest
                 .answers
                 .push(Entry::answered(source, secs)),
-            Err(error) if source.optional() => {
+            Err(error) if can_do_without(shelf, source, &error) => {
                 shelf.remove(source);
                 let entry = Entry::failed(source, &error.to_string());
                 gathered.manifest.answers.push(entry);
@@ -96,6 +104,16 @@ pub(super) fn gather(
     }
     gathered.manifest.describe(shelf.settings().as_ref());
     Ok(gathered)
+}
+
+/// Returns true if the answers do without one of them: slurmdbd's, and what `PrivateData` hides from who asks.
+fn can_do_without(shelf: &dyn Shelf, source: Source, error: &CommandError) -> bool {
+    let is_hidden = || {
+        let settings = shelf.settings();
+        settings.is_some_and(|settings| source.is_hidden(&settings))
+    };
+    let refused = matches!(error, CommandError::NotPermitted { .. });
+    source.optional() || (refused && source.refused_under().is_some() && is_hidden())
 }
 
 /// Seconds since 1970.

@@ -19,7 +19,8 @@ use super::manifest::Manifest;
 use super::taken::Taken;
 use crate::folder::Folder;
 use crate::input::left_out::LeftOut;
-use crate::input::slurm::snapshot::{Answer, Answers, Source};
+use crate::input::slurm::config;
+use crate::input::slurm::snapshot::{Answer, Answers, Purpose, Source};
 use crate::output::{PRIVATE, replace_in};
 
 /// How long answers are used again.
@@ -91,8 +92,9 @@ impl Recent {
         })
     }
 
-    /// Answers of all `sources` that are at most [`KEPT_FOR`] old, and their age in seconds.
-    pub fn read(&self, sources: &[Source]) -> Option<(Taken, u64)> {
+    /// The answers that `purpose` needs, at most [`KEPT_FOR`] old, and their age in seconds; without those that
+    /// `PrivateData` refused then.
+    pub fn read(&self, purpose: Purpose) -> Option<(Taken, u64)> {
         let file = self.folder.read(&self.name).ok()?;
         let about = file.metadata().ok()?;
         let is_own =
@@ -118,7 +120,24 @@ impl Recent {
                 Some((source, Answer { name, text }))
             })
             .collect();
-        let has_all = sources.iter().all(|source| answers.contains_key(source));
+        let settings = answers.get(&Source::Config).and_then(|answer| {
+            config::read(&answer.name, &answer.text, &mut LeftOut::default()).ok()
+        });
+        let is_needed = |source: Source| {
+            let settings = settings.as_ref();
+            settings.is_none_or(|settings| purpose.needs(source, &settings.config))
+        };
+        let was_refused = |source: Source| {
+            let entries = kept.manifest.answers.iter();
+            source.refused_under().is_some()
+                && entries
+                    .filter(|entry| entry.file.is_none())
+                    .any(|entry| entry.command == source.command())
+        };
+        let mut sources = purpose.sources().iter().copied();
+        let has_all = sources.all(|source| {
+            answers.contains_key(&source) || was_refused(source) || !is_needed(source)
+        });
         let taken = Taken {
             answers,
             manifest: kept.manifest,
@@ -128,13 +147,16 @@ impl Recent {
         (kept.schema == SCHEMA && has_all).then_some((taken, age.as_secs()))
     }
 
-    /// Keeps answers; not those of which a command failed or a record was left out, nor long ones.
+    /// Keeps answers; not those of which a command failed, unless `PrivateData` refused it, or a record was
+    /// left out, nor long ones.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn keep(&self, taken: &Taken) -> io::Result<()> {
         let bytes: usize = taken.answers.values().map(|answer| answer.text.len()).sum();
-        if !taken.missing.is_empty() || taken.left.count() > 0 || bytes > MOST_BYTES {
+        let mut missing = taken.missing.iter();
+        let failed = missing.any(|(source, _)| source.refused_under().is_none());
+        if failed || taken.left.count() > 0 || bytes > MOST_BYTES {
             return Ok(());
         }
         let answer = |(source, answer): (&Source, &Answer)| {
@@ -189,17 +211,17 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let path = above.path().join("fairtree");
         let recent = Recent::within(&path).unwrap();
-        assert!(recent.read(&[Source::Config]).is_none());
+        assert!(recent.read(Purpose::Shares).is_none());
         recent
             .keep(&taken(&[Source::Config, Source::Shares]))
             .unwrap();
-        let (found, age) = recent.read(&[Source::Shares]).unwrap();
+        let (found, age) = recent.read(Purpose::Shares).unwrap();
         assert_eq!(
             (found.answers[&Source::Shares].text.as_str(), age),
             ("Shares\n", 0)
         );
         assert_eq!(found.manifest.time, 7);
-        assert!(recent.read(&[Source::Jobs]).is_none());
+        assert!(recent.read(Purpose::Usage).is_none());
         let file = path.join(&recent.name);
         assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
         // Too old, and then readable for others.
@@ -210,11 +232,13 @@ mod tests {
             .unwrap()
             .set_modified(old)
             .unwrap();
-        assert!(recent.read(&[Source::Shares]).is_none());
-        recent.keep(&taken(&[Source::Shares])).unwrap();
-        assert!(recent.read(&[Source::Shares]).is_some());
+        assert!(recent.read(Purpose::Shares).is_none());
+        recent
+            .keep(&taken(&[Source::Config, Source::Shares]))
+            .unwrap();
+        assert!(recent.read(Purpose::Shares).is_some());
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(recent.read(&[Source::Shares]).is_none());
+        assert!(recent.read(Purpose::Shares).is_none());
         // A folder that others may write into is not used.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
         assert!(Recent::within(&path).is_none());

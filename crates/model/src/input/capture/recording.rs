@@ -21,7 +21,7 @@ use crate::input::left_out::LeftOut;
 use crate::input::slurm::config::{self, Settings};
 use crate::input::slurm::job::{self, Names};
 use crate::input::slurm::pseudonym::Pseudonyms;
-use crate::input::slurm::snapshot::{Source, validate_file};
+use crate::input::slurm::snapshot::{Purpose, Source, validate_file};
 use crate::input::slurm::stamp::{self, Both, Stamp};
 use crate::output::PRIVATE;
 
@@ -64,7 +64,7 @@ impl Recording {
             making,
             there: BTreeSet::new(),
         };
-        let gathered = gather(&mut files, sources, limit)?;
+        let gathered = gather(&mut files, sources, limit, Purpose::Any)?;
         let Gathered {
             manifest,
             missing,

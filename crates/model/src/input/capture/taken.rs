@@ -10,7 +10,7 @@ use crate::input::error::InputError;
 use crate::input::left_out::LeftOut;
 use crate::input::slurm::config::{self, Settings};
 use crate::input::slurm::job::{self, Names};
-use crate::input::slurm::snapshot::{Answer, Answers, Source, validate};
+use crate::input::slurm::snapshot::{Answer, Answers, Purpose, Source, validate};
 use crate::input::slurm::stamp::{self, Both, Stamp};
 
 /// Answers, and the story of how they came about.
@@ -26,17 +26,21 @@ pub struct Taken {
     pub left: LeftOut,
 }
 
-/// Asks every command of `sources`, each for at most `limit`.
+/// Asks every command of `sources` that `purpose` needs, each for at most `limit`.
 ///
 /// # Errors
 /// The first failure of a command that a capture cannot do without.
-pub fn take(sources: &[Source], limit: Duration) -> Result<Taken, Box<CommandError>> {
+pub fn take(
+    sources: &[Source],
+    limit: Duration,
+    purpose: Purpose,
+) -> Result<Taken, Box<CommandError>> {
     let mut answers = Answers::new();
     let Gathered {
         manifest,
         missing,
         left,
-    } = gather(&mut answers, sources, limit)?;
+    } = gather(&mut answers, sources, limit, purpose)?;
     Ok(Taken {
         answers,
         manifest,

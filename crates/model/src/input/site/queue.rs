@@ -19,7 +19,7 @@ use crate::input::slurm::config::Settings;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::partition::PartitionRow;
 use crate::input::slurm::qos::QosRow;
-use crate::input::slurm::snapshot::Queued;
+use crate::input::slurm::snapshot::{Hidden, Queued};
 use crate::input::sprio::{self, Queue};
 use crate::machine::Machine;
 use fairtree::config::Config;
@@ -111,6 +111,7 @@ pub(super) fn read(
         assocs: Arc::new(assocs),
         qos,
         left_out: Vec::new(),
+        hidden: Hidden::default(),
     };
     Ok((Some(queued), requests))
 }

@@ -13,7 +13,7 @@ use memchr::memmem;
 
 use super::job::{self, JobRow, Names};
 use super::scan::{self, Excerpt};
-use super::snapshot::{Answers, Long, Snapshot, Source};
+use super::snapshot::{Answers, Long, Purpose, Snapshot, Source};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::lines::Lines;
@@ -49,7 +49,7 @@ impl Snapshot {
         answers: &Answers,
         place: Place<'_>,
     ) -> Result<Snapshot, InputError> {
-        Snapshot::with(name, answers, || {
+        Snapshot::with(name, answers, Purpose::Any, || {
             thread::scope(|scope| {
                 let queue = scope.spawn(|| {
                     let (file, input) = stream(&place(Source::Priorities)?)?;
@@ -87,7 +87,7 @@ impl Snapshot {
         place: Place<'_>,
         wanted: &Wanted,
     ) -> Result<Snapshot, InputError> {
-        Snapshot::with(name, answers, || selection(place, wanted))
+        Snapshot::with(name, answers, Purpose::Any, || selection(place, wanted))
     }
 }
 

@@ -1,9 +1,13 @@
 //! `scontrol -o show partition`.
 
+use std::collections::BTreeSet;
+
+use super::job::JobRow;
 use super::record::{no_end, records};
 use super::{count, time};
 use crate::input::error::InputError;
 use crate::input::left_out::LeftOut;
+use crate::input::sprio::Queue;
 use fairtree::priority::TimeLimit;
 
 /// A partition.
@@ -62,6 +66,29 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Vec<PartitionR
     }
     left.any_read(rows.len(), before)?;
     Ok(rows)
+}
+
+/// The partitions that rows of sprio and jobs name, of which nothing else is known: without a factor, limits
+/// and resources.
+pub(super) fn named(queue: &Queue, jobs: &[JobRow]) -> Vec<PartitionRow> {
+    let listed = queue
+        .listings
+        .iter()
+        .flat_map(|listing| listing.rows.iter());
+    let listed = listed.filter_map(|row| row.partition);
+    let asked = jobs.iter().flat_map(|job| job.partitions.iter());
+    let names: BTreeSet<&str> = listed.chain(asked.map(|name| &**name)).collect();
+    let row = |name: &str| PartitionRow {
+        name: name.to_owned(),
+        is_default: false,
+        priority_job_factor: 0,
+        max_time_mins: None,
+        max_nodes: None,
+        state: None,
+        tres: None,
+        tres_billing_weights: None,
+    };
+    names.into_iter().map(row).collect()
 }
 
 #[cfg(test)]

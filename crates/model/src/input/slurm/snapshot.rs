@@ -16,8 +16,9 @@ use super::{assoc, config, job, merged_flags, node, partition, qos, rights};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::recorded::past;
-use crate::input::sprio::{self, Queue};
+use crate::input::sprio::{self, Factor, Queue, SprioRow};
 use crate::input::sshare::{self, Listing};
+use fairtree::config::Config;
 
 /// A command whose answer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -192,6 +193,24 @@ impl Source {
         )
     }
 
+    /// The word of `PrivateData` under which slurmctld refuses the answer to a user who is no operator.
+    pub const fn refused_under(self) -> Option<&'static str> {
+        match self {
+            Source::Partitions => Some("partitions"),
+            Source::Nodes => Some("nodes"),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the settings hide the answer from users.
+    pub fn is_hidden(self, settings: &Settings) -> bool {
+        let hides = |hidden| {
+            let mut words = settings.private_data.iter();
+            words.any(|word| word == hidden || word == "all")
+        };
+        self.refused_under().is_some_and(hides)
+    }
+
     /// The error of a capture called `name` that does not have the answer.
     pub fn missing(self, name: &str) -> InputError {
         let why = format!("the answer of {} is not there", self.command().join(" "));
@@ -210,6 +229,49 @@ impl Source {
                 | Source::Database
                 | Source::History
         )
+    }
+}
+
+/// What answers are for: only those that a number depends on are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Anything: all of them.
+    Any,
+    /// The priorities of jobs, and why they wait.
+    Priorities,
+    /// What running jobs add to the usage of associations.
+    Usage,
+    /// Shares and usage.
+    Shares,
+}
+
+impl Purpose {
+    /// The commands that are asked, as far as the settings need them.
+    pub const fn sources(self) -> &'static [Source] {
+        match self {
+            Purpose::Any | Purpose::Priorities => &Source::ALL,
+            Purpose::Usage => &[
+                Source::Config,
+                Source::Qos,
+                Source::Partitions,
+                Source::Nodes,
+                Source::Names,
+                Source::Jobs,
+                Source::Shares,
+            ],
+            Purpose::Shares => &[Source::Config, Source::Shares],
+        }
+    }
+
+    /// Returns true if numbers depend on the answer under these settings: nodes count for the size of a
+    /// job, and for what a policy in minutes divides.
+    pub fn needs(self, source: Source, config: &Config) -> bool {
+        let by_size = self == Purpose::Priorities && config.priority_weight_job_size > 0;
+        match (self, source) {
+            (Purpose::Any, _) => true,
+            (_, Source::Nodes) => by_size || config.policy_file().is_some(),
+            _ => self.sources().contains(&source),
+        }
     }
 }
 
@@ -313,6 +375,61 @@ pub struct Queued {
     /// A sentence for each record that could not be read, and about settings that are not known for
     /// certain.
     pub left_out: Vec<String>,
+    /// What `PrivateData` refused to who asked.
+    pub hidden: Hidden,
+}
+
+/// Answers that `PrivateData` refuses. The factors that need them are known as far as sprio printed their
+/// points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// The partitions: those in `partitions` are what jobs name.
+    pub partitions: bool,
+    /// The nodes: `nodes` are none.
+    pub nodes: bool,
+}
+
+impl Hidden {
+    /// Returns true if anything is hidden.
+    pub fn any(self) -> bool {
+        self.partitions || self.nodes
+    }
+
+    /// The settings without the weights of factors that cannot be computed.
+    #[must_use]
+    pub fn countable(self, mut config: Config) -> Config {
+        if self.partitions {
+            config.priority_weight_partition = 0;
+            config.priority_weight_tres.clear();
+        }
+        if self.nodes {
+            config.priority_weight_job_size = 0;
+        }
+        config
+    }
+
+    /// The points of those factors in a row of sprio, rounded to a whole number. Added to the site
+    /// factor they give the priority that slurmctld computes.
+    pub fn points(self, row: &SprioRow<'_>) -> i64 {
+        let factor =
+            |factor: Factor| row.weighted[factor.index()].map_or(0.0, |points| points.value);
+        let tres = || {
+            row.tres
+                .unwrap_or_default()
+                .iter()
+                .map(|(_, points)| points.value)
+                .sum::<f64>()
+        };
+        let mut points = 0.0;
+        if self.partitions {
+            points += factor(Factor::Partition) + tres();
+        }
+        if self.nodes {
+            points += factor(Factor::JobSize);
+        }
+        // Printed points are far below 2^53.
+        points.round() as i64
+    }
 }
 
 /// Contents of the long answers.
@@ -326,16 +443,24 @@ pub(super) struct Long {
 }
 
 impl Snapshot {
-    /// Reads the answers of one capture called `name`.
+    /// Reads the answers of one capture called `name`; those that `purpose` does not need may be missing.
     ///
     /// # Errors
-    /// An answer that is missing and not [`Source::optional`], and those of the readers.
-    pub fn read(name: &str, answers: &Answers) -> Result<Snapshot, InputError> {
-        Snapshot::with(name, answers, || {
+    /// Another answer that is missing and not [`Source::optional`], and those of the readers.
+    pub fn read(name: &str, answers: &Answers, purpose: Purpose) -> Result<Snapshot, InputError> {
+        Snapshot::with(name, answers, purpose, || {
             let text = |source| answer(name, answers, source);
-            let (file, answer) = text(Source::Priorities)?;
             let mut left = LeftOut::default();
-            let queue = sprio::read_answer(file, answer.as_bytes(), &mut left)?;
+            let queue = match purpose.sources().contains(&Source::Priorities) {
+                true => {
+                    let (file, answer) = text(Source::Priorities)?;
+                    sprio::read_answer(file, answer.as_bytes(), &mut left)?
+                }
+                false => Queue {
+                    file: name.to_owned(),
+                    ..Queue::default()
+                },
+            };
             let (file, answer) = text(Source::Jobs)?;
             let names = job::read_names(text(Source::Names)?.1);
             let jobs = job::read(file, answer, &names, &mut left)?;
@@ -351,6 +476,7 @@ impl Snapshot {
     pub(super) fn with(
         name: &str,
         answers: &Answers,
+        purpose: Purpose,
         long: impl FnOnce() -> Result<Long, InputError> + Send,
     ) -> Result<Snapshot, InputError> {
         thread::scope(|scope| {
@@ -359,13 +485,14 @@ impl Snapshot {
                 let ended = long.join();
                 ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
-            Snapshot::short(name, answers, long)
+            Snapshot::short(name, answers, purpose, long)
         })
     }
 
     fn short(
         name: &str,
         answers: &Answers,
+        purpose: Purpose,
         long: impl FnOnce() -> Result<Long, InputError>,
     ) -> Result<Snapshot, InputError> {
         let text = |source| answer(name, answers, source);
@@ -376,10 +503,27 @@ impl Snapshot {
         let mut settings = config::read(file, answer, &mut refused)?;
         let (file, answer) = text(Source::Shares)?;
         let shares = sshare::read_answer(file, answer.as_bytes(), &mut refused)?;
-        let (file, answer) = text(Source::Partitions)?;
-        let partitions = partition::read(file, answer, &mut left)?;
-        let (file, answer) = text(Source::Nodes)?;
-        let nodes = node::read(file, answer, &mut left)?;
+        let lacks = |source: Source| !answers.contains_key(&source);
+        let is_hidden = |source: Source| lacks(source) && source.is_hidden(&settings);
+        let hidden = Hidden {
+            partitions: is_hidden(Source::Partitions),
+            nodes: is_hidden(Source::Nodes),
+        };
+        let mut partitions = match hidden.partitions {
+            true => Vec::new(),
+            false => {
+                let (file, answer) = text(Source::Partitions)?;
+                partition::read(file, answer, &mut left)?
+            }
+        };
+        let is_spare = lacks(Source::Nodes) && !purpose.needs(Source::Nodes, &settings.config);
+        let nodes = match hidden.nodes || is_spare {
+            true => Nodes::default(),
+            false => {
+                let (file, answer) = text(Source::Nodes)?;
+                node::read(file, answer, &mut left)?
+            }
+        };
         let assocs = match answers.get(&Source::Assocs) {
             Some(answer) => {
                 let cluster = settings.cluster.as_deref();
@@ -397,6 +541,9 @@ impl Snapshot {
             left: of_jobs,
         } = long()?;
         left.append(of_jobs);
+        if hidden.partitions {
+            partitions = partition::named(&queue, &jobs);
+        }
         let beside = merged_flags::Beside {
             queue: &queue,
             jobs: &jobs,
@@ -418,6 +565,7 @@ impl Snapshot {
                 assocs: Arc::new(assocs),
                 qos,
                 left_out: left.notes().into_iter().chain(open_flags).collect(),
+                hidden,
             },
         })
     }

@@ -24,7 +24,7 @@ pub use rows::{SprioRow, SprioRows, Terms};
 use std::sync::Arc;
 
 /// A file: the listings in it, at least one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Queue {
     /// Name of the file.
     pub file: String,

@@ -20,6 +20,13 @@ impl fmt::Display for Text<'_, JobExplanation> {
             writeln!(f)?;
         }
         writeln!(f, "{}", headline(self.0))?;
+        if self.0.terms.is_empty() {
+            // sprio does not list it.
+            return match &self.0.waits {
+                Some(waits) => wait::write_help(f, self.0.id, waits),
+                None => Ok(()),
+            };
+        }
         writeln!(f)?;
         let (silent, shown): (Vec<&Term>, Vec<&Term>) =
             self.0.terms.iter().partition(|term| term.is_unweighted());
@@ -63,6 +70,9 @@ pub(in crate::explain) fn headline(job: &JobExplanation) -> String {
             "{name} has priority {priority}, set by an administrator; its terms, which would give \
              {computed}, do not count."
         ),
+        Explained::Held if job.terms.is_empty() => {
+            format!("{name} is held: its priority is 0, and it does not start.")
+        }
         Explained::Held => format!(
             "{name} is held: its priority is 0, and it does not start. When released it will have \
              {computed}."
