@@ -44,7 +44,7 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
     // Wrong options are reported before Slurm is asked.
     let asked = changes::parse(args)?;
     let mut why_not = None;
-    let present = match asked.passes() {
+    let present = match asked.passes() && !args.no_starts {
         true => match present(args, &place, messages)? {
             Ok(present) => Some(present),
             Err(why) => {

@@ -48,10 +48,13 @@ pub struct WhatIfArgs {
     #[arg(long, value_name = "JOB", help_heading = JOBS)]
     pub cancel: Vec<String>,
     /// Then let time pass: 7-0 is seven days, 90 are minutes. Where the machines are known, it is simulated
-    /// with and without the changes: jobs run, start and come as in a forecast. Otherwise running jobs
-    /// continue up to their time limits, usage decays, jobs age, and none starts
+    /// with and without the changes: jobs run, start and come as in a forecast. Otherwise, or with
+    /// --no-starts, running jobs continue up to their time limits, usage decays, jobs age, and none starts
     #[arg(long, value_name = "TIME", help_heading = TIME)]
     pub after: Option<String>,
+    /// No job starts while the time passes, and none comes, also where the machines are known
+    #[arg(long, help_heading = TIME, requires = "after", conflicts_with_all = ["draws", "seed"])]
+    pub no_starts: bool,
     /// Simulations of the time, 20 by default; where each takes long there are fewer, but at least 5
     #[arg(
         long,

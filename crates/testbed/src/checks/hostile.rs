@@ -131,7 +131,7 @@ fn commands(cluster: &Cluster, from: &[&str], jobs: &[u32]) -> Result<()> {
         &["prio", "--check"],
         &["explain", &ids[1]],
         &["explain", &ids[1], "--versus", &ids[2]],
-        &["what-if", "--after", "1:00:00"],
+        &["what-if", "--after", "1:00:00", "--no-starts"],
         &["cost", "--job", &ids[2]],
     ] {
         let ran = cluster.fairtree(&[words, from].concat())?;
