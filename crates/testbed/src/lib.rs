@@ -9,6 +9,7 @@
 //! | [`mishap`], [`detect`] | damaged files, disks and clocks; detectors of memory errors and races |
 //! | [`storm`], [`schedmd`] | random clients all at once; Slurm's own tests of its plugin |
 //! | [`demo`], [`mod@bench`] | the tour of a private cluster; measurements compared with stock |
+//! | [`record`] | a run of a private cluster, kept as a folder for simulations |
 //! | [`browser`] | a browser, told what to do |
 //! | [`harness`] | test programs whose tests `cargo test` lists, filters and times |
 //!
@@ -24,6 +25,7 @@ mod facts;
 pub mod harness;
 pub mod mishap;
 mod process;
+pub mod record;
 pub mod schedmd;
 pub mod storm;
 pub mod twin;

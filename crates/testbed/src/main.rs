@@ -16,7 +16,7 @@ use xtask::release::Release;
 use fairtree_testbed::cluster::conf::PriorityType;
 use fairtree_testbed::cluster::folder;
 use fairtree_testbed::harness::{self, prepare};
-use fairtree_testbed::{bench, demo, detect, mishap, schedmd, storm, twin};
+use fairtree_testbed::{bench, demo, detect, mishap, record, schedmd, storm, twin};
 
 /// Private clusters of Slurm, and a host in slurmctld's place: to look at, to measure, to play lives.
 /// The tests: cargo test --package fairtree-testbed --test cluster, or another of them.
@@ -50,6 +50,20 @@ enum Tool {
     /// A private Slurm cluster
     #[command(subcommand)]
     Cluster(ClusterTool),
+    /// Run jobs on a private cluster, and keep the run as a folder that fairtree simulate --check reads
+    Record {
+        /// A new folder
+        folder: PathBuf,
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
+        slurm: Release,
+        /// How long jobs come and run, seconds; those that are left then run to their ends
+        #[arg(long, default_value_t = 180)]
+        seconds: u64,
+        /// Jobs are drawn from this
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Compare a priority plugin with Slurm's own on the same lives
     Twin(twin::Arguments),
     /// Play lives in several threads at once under detectors of memory errors and of races
@@ -163,6 +177,22 @@ fn run(tool: Tool) -> Result<()> {
             demo::hold(&slurm, priority, &progress)
         }
         Tool::Cluster(ClusterTool::Stop { folder }) => folder::tear_down(&folder),
+        Tool::Record {
+            folder,
+            slurm,
+            seconds,
+            seed,
+        } => {
+            prepare(Need::Test, &slurm, &progress)?;
+            let run = record::Run {
+                release: slurm,
+                seconds,
+                seed,
+            };
+            let jobs = run.record(&folder, &progress)?;
+            progress.print(format!("{jobs} jobs in {}", folder.display()));
+            Ok(())
+        }
         Tool::Twin(arguments) => twin::run(arguments, &progress),
         Tool::Detect {
             slurm,

@@ -21,6 +21,7 @@ mod numbers;
 mod orders;
 mod persons;
 mod recipes;
+mod recorded;
 mod service;
 pub mod settings;
 mod side_by_side;
@@ -353,6 +354,11 @@ const CHECKS: &[(&str, Every, Body)] = &[
         "past_use_is_filled_in_from_the_database",
         Every::Night,
         ledger::is_filled,
+    ),
+    (
+        "a_recorded_run_is_predicted",
+        Every::Night,
+        recorded::is_predicted,
     ),
     (
         "guides_work_from_first_to_last_command",

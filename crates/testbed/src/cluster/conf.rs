@@ -171,6 +171,16 @@ impl SlurmConf {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// Replaces what each node has besides its CPUs, in their order: memory, generic resources, features.
+    pub fn set_node_options(&mut self, options: &[String]) {
+        let lines = self.nodes.lines().zip(options);
+        let lines = lines.map(|(line, options)| {
+            let (own, _) = line.split_once(" RealMemory=").unwrap_or((line, ""));
+            format!("{own} {options}\n")
+        });
+        self.nodes = lines.collect();
+    }
+
     /// Replaces the partitions; each text is what follows `PartitionName=`.
     pub fn set_partitions(&mut self, partitions: Vec<String>) {
         self.partitions = partitions;

@@ -77,6 +77,19 @@ impl Cluster {
     /// Fails if Slurm is not installed, if the plugin is not built, without root, or if a daemon
     /// does not start, with the end of its log.
     pub fn start(plan: &Plan, progress: &Progress) -> Result<Cluster> {
+        Cluster::start_as(plan, |_, _| Ok(()), progress)
+    }
+
+    /// As [`Cluster::start`], with a configuration that `prepare` changes before anything starts; it gets
+    /// the folder of slurm.conf, too.
+    ///
+    /// # Errors
+    /// Those of [`Cluster::start`] and of `prepare`.
+    pub fn start_as(
+        plan: &Plan,
+        prepare: impl FnOnce(&mut SlurmConf, &Path) -> Result<()>,
+        progress: &Progress,
+    ) -> Result<Cluster> {
         if !nix::unistd::geteuid().is_root() {
             anyhow::bail!("a private cluster runs jobs of several users: it needs root");
         }
@@ -100,6 +113,7 @@ impl Cluster {
             conf.unset("AccountingStorageEnforce");
         }
         let guard = Some(Guard::post(&folder)?);
+        prepare(&mut conf, &folder.join("etc"))?;
         let mut cluster = Cluster {
             folder,
             installation,
