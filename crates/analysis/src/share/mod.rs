@@ -150,7 +150,16 @@ impl ShareRow {
             Column::Entitled => Some(self.entitled),
             Column::Due => Some(self.due),
             Column::UsedRatio => Some(self.used_ratio),
-            _ => None,
+            Column::Account
+            | Column::Cluster
+            | Column::GrpTresMins
+            | Column::GrpTresRaw
+            | Column::Id
+            | Column::Partition
+            | Column::RawShares
+            | Column::RawUsage
+            | Column::TresRunMins
+            | Column::User => None,
         }
     }
 }

@@ -139,7 +139,16 @@ impl Column {
             | Column::Entitled
             | Column::Due
             | Column::UsedRatio => 8,
-            _ => 1,
+            Column::Account
+            | Column::Cluster
+            | Column::GrpTresMins
+            | Column::GrpTresRaw
+            | Column::Id
+            | Column::Partition
+            | Column::RawShares
+            | Column::RawUsage
+            | Column::TresRunMins
+            | Column::User => 1,
         };
         heading.unwrap_or(name.len()).max(number)
     }
