@@ -178,6 +178,13 @@ impl View for Job<'_> {
             @if let Some(waits) = &self.waits {
                 h2 { "What would help" }
                 (help(id, waits))
+                @let next = self.waiting.as_ref().and_then(|waiting| waiting.ahead.as_ref()?.next);
+                @if let (true, Some(next)) = (self.seen.leaves_next(), next) {
+                    p {
+                        "What would put it before job " (next) " is on "
+                        a href=(format!("{}/versus/{next}", address(id))) { "the page of the two" } "."
+                    }
+                }
             }
             @if self.job.phase == JobPhase::Ended { p { "It has ended and waits for nothing." } }
         }

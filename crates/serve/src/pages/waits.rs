@@ -5,7 +5,7 @@
 
 use fairtree::tree::AssocIndex;
 use fairtree_analysis::explain::wait::{
-    Ahead, Cause, Dependency, Next, Reached, Step, StepKind, Waits, cause, waits,
+    Ahead, Cause, Dependency, Next, Reached, Step, StepKind, Waits, cause, waits, without_next,
 };
 use fairtree_model::cluster::{ClusterJob, Names};
 
@@ -13,13 +13,25 @@ use super::Seen;
 use super::job::failed;
 use crate::answer::Refusal;
 
+/// Changes that put a job ahead of the next one are tried for its page on sites with up to so many associations: a
+/// page of a larger one leads to that of the two jobs, which tries them.
+const MOST_ASSOCS: usize = 5_000;
+
 impl Seen<'_> {
     /// Why a job waits and what would help; `None`: it does not wait.
     pub(super) fn waits(self, job: &ClusterJob) -> Result<Option<Waits>, Refusal> {
-        let picture = self.picture;
-        let found = waits(&picture.ranked(), &picture.cluster, &picture.line, job);
+        let (cluster, line) = (&self.picture.cluster, &self.picture.line);
+        let found = match cluster.tree.len() <= MOST_ASSOCS {
+            true => waits(&self.picture.ranked(), cluster, line, job),
+            false => without_next(cluster, line, job).map(|found| found.map(|(waits, _)| waits)),
+        };
         let found = found.map_err(|error| failed(&error))?;
         Ok(found.map(|waits| self.filtered(job, waits)))
+    }
+
+    /// Returns true if a page of a job leaves the changes that put it ahead of the next one to that of the two.
+    pub(super) fn leaves_next(self) -> bool {
+        self.picture.cluster.tree.len() > MOST_ASSOCS
     }
 
     /// The cause alone, which is cheap.

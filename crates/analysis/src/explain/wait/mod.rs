@@ -90,6 +90,29 @@ pub fn waits(
     line: &WaitingLine,
     job: &ClusterJob,
 ) -> Result<Option<Waits>, ExplainError> {
+    let Some((mut found, next)) = without_next(cluster, line, job)? else {
+        return Ok(None);
+    };
+    found.next = match next {
+        Some(other) => Some(Next {
+            job: other.job.id,
+            remedies: compare_jobs(ranked, cluster, [&job.job, &other.job])?.remedies,
+        }),
+        None => None,
+    };
+    Ok(Some(found))
+}
+
+/// As [`waits`], and the job right ahead where changes could swap the two, but not the changes: each is tried
+/// by ranking all associations again, which takes a second where there are 50,000.
+///
+/// # Errors
+/// Those of [`waits`].
+pub fn without_next<'a>(
+    cluster: &'a Cluster,
+    line: &WaitingLine,
+    job: &ClusterJob,
+) -> Result<Option<(Waits, Option<&'a ClusterJob>)>, ExplainError> {
     if !cause::waits(job) {
         return Ok(None);
     }
@@ -114,22 +137,17 @@ pub fn waits(
     let next = ahead
         .next
         .filter(|_| is_known && cause::is_of_order(&cause));
-    let next = match next.and_then(|next| cluster.jobs().iter().find(|job| job.job.id == next)) {
-        Some(other) => Some(Next {
-            job: other.job.id,
-            remedies: compare_jobs(ranked, cluster, [&job.job, &other.job])?.remedies,
-        }),
-        None => None,
-    };
-    Ok(Some(Waits {
+    let next = next.and_then(|next| cluster.jobs().iter().find(|job| job.job.id == next));
+    let found = Waits {
         reason: job.wait.as_deref().map(|wait| wait.reason.to_string()),
         cause,
         places,
         ahead: ahead.accounts.into_iter().map(Ahead::from).collect(),
         visible_only: cluster.private_data.iter().any(|word| word == "jobs"),
         steps,
-        next,
-    }))
+        next: None,
+    };
+    Ok(Some((found, next)))
 }
 
 impl From<Way> for Place {
