@@ -1,17 +1,24 @@
 //! The pages in a real browser: readable in a narrow and a wide window, light and dark, with scripts and without;
-//! fields have labels, text has contrast (WCAG 2.2, 1.4.3 and 3.3.2); shares are edited and computed.
+//! fields have labels, text has contrast (WCAG 2.2, 1.4.3 and 3.3.2); people sign in, edit shares, apply them and take
+//! them back.
 
 #[allow(dead_code)] // Tests of other packages use the rest.
 #[path = "../../testbed/src/browser.rs"]
 mod browser;
+mod running;
 mod site;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use browser::Browser;
+use running::{Place, credential, token};
 use serde_json::json;
+
+/// One browser at a time.
+static ONE: Mutex<()> = Mutex::new(());
 
 /// A service that is stopped at the end of the test.
 struct Running(Child);
@@ -94,6 +101,7 @@ const PAGES: [&str; 7] = [
 
 #[test]
 fn pages_are_readable_and_shares_are_edited() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut browser) = Browser::start(1400, 900) else {
         return;
     };
@@ -149,5 +157,111 @@ fn editing(browser: &mut Browser, url: &str) {
     assert_eq!(
         browser.value("document.querySelectorAll('tr[data-row=\"1\"]').length"),
         1
+    );
+}
+
+/// A link of `fairtree login`, a plan of genomics with 2 shares, applied with a token, and taken back, by the user of
+/// this process, who is an operator.
+#[test]
+fn people_sign_in_apply_and_take_back() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut browser) = Browser::start(1400, 900) else {
+        return;
+    };
+    let place = Place::recorded();
+    let shares = || {
+        let text = std::fs::read_to_string(place.answers().join("assocs.txt")).expect("text");
+        let row = text
+            .lines()
+            .find(|line| line.starts_with("fairtree|genomics|||"));
+        row.and_then(|row| row.split('|').nth(4).map(str::to_owned))
+            .expect("a row")
+    };
+    let service = place.start();
+    service.await_picture(&place, 0);
+    let url = service.url.clone();
+    // Scripts are off: pages and forms work without.
+    browser.scripts(false);
+    browser.visit(&format!("{url}/me"));
+    assert_eq!(browser.text("location.pathname"), "/login");
+    readable(&mut browser, "login");
+    sign_in(&mut browser, &place, &url, 1);
+    // The same link again: munge has decoded it.
+    browser.follow("footer form button");
+    assert_eq!(browser.text("location.pathname"), "/login");
+    open_link(&mut browser, &place, &url, 1);
+    assert!(
+        browser
+            .text("document.body.innerText")
+            .contains("was used before")
+    );
+    readable(&mut browser, "used");
+    sign_in(&mut browser, &place, &url, 2);
+    browser.visit(&format!("{url}/account/medicine/shares"));
+    browser.fill("input[name='shares:genomics']", "2");
+    browser.follow("form[method=get] button");
+    browser.follow("form[action='/plan'] button");
+    assert_eq!(browser.text("location.pathname"), "/plan/1");
+    readable(&mut browser, "plan");
+    apply(&mut browser, &place, "1");
+    assert_eq!(shares(), "2");
+    browser.keep(&kept("applied"));
+    browser.follow("form[action='/plan/1/undo'] button");
+    assert_eq!(browser.text("location.pathname"), "/plan/2");
+    readable(&mut browser, "undo");
+    // The picture has the shares of before: the next one, which a start takes, has those of now.
+    let calls = place.calls();
+    drop(service);
+    let service = place.start();
+    service.await_picture(&place, calls);
+    let url = service.url.clone();
+    sign_in(&mut browser, &place, &url, 3);
+    browser.visit(&format!("{url}/plan/2"));
+    apply(&mut browser, &place, "2");
+    assert_eq!(shares(), "1");
+    browser.follow("nav a[href='/changes']");
+    let applied = "[...document.querySelectorAll('tr[data-row]')].filter(e => e.innerText.includes('applied')).length";
+    assert_eq!(
+        browser.value(applied),
+        2,
+        "{}",
+        browser.text("document.body.innerText")
+    );
+    readable(&mut browser, "changes");
+    browser.keep(&kept("taken-back"));
+}
+
+fn readable(browser: &mut Browser, what: &str) {
+    assert_eq!(browser.value(FAULTS), json!([]), "{what}");
+}
+
+/// Opens a link as `fairtree login` prints it, and confirms.
+fn open_link(browser: &mut Browser, place: &Place, url: &str, number: u32) {
+    let uid = nix::unistd::Uid::current().as_raw();
+    let credential = credential(place.user(), uid, number);
+    let escaped = credential.replace(':', "%3A").replace('/', "%2F");
+    browser.visit(&format!("{url}/login?c={escaped}"));
+    readable(browser, "link");
+    browser.follow("form button");
+}
+
+/// Signs in; the page of the person comes next.
+fn sign_in(browser: &mut Browser, place: &Place, url: &str, number: u32) {
+    open_link(browser, place, url, number);
+    assert_eq!(browser.text("location.pathname"), "/me");
+    let title = browser.text("document.querySelector('h1').innerText");
+    assert_eq!(title, format!("Fair share of {}", place.user()));
+}
+
+/// Applies the plan of the page with a token of the person.
+fn apply(browser: &mut Browser, place: &Place, plan: &str) {
+    browser.fill("input[name=jwt]", &token(place.user()));
+    browser.follow(&format!("form[action='/plan/{plan}/apply'] button"));
+    let outcome = browser.text("document.querySelector('[data-name=outcome]')?.dataset.value");
+    assert_eq!(
+        outcome,
+        "applied",
+        "{}",
+        browser.text("document.body.innerText")
     );
 }

@@ -1,12 +1,14 @@
 //! `/metrics`: the two formats, the families of the command, counters. Expected: Prometheus' text format 0.0.4 and
 //! OpenMetrics 1.0; counts by hand.
 
+mod running;
 mod site;
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
 use axum::http::StatusCode;
+use running::Place;
 use site::{Site, checkout};
 
 const OPEN: &str = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
@@ -70,6 +72,41 @@ fn requests_are_counted_by_page_and_status() {
     }
     // Pages and metrics have listeners of their own.
     assert_eq!(site.get("/metrics").status, StatusCode::NOT_FOUND);
+}
+
+/// Every family that the dashboard names is there, once a picture was taken.
+#[test]
+fn the_dashboard_shows_what_there_is() {
+    let place = Place::recorded();
+    let service = place.start();
+    service.await_picture(&place, 0);
+    service.get("/me", "ft2-bob").expect("an answer");
+    service.post(
+        "/plan",
+        place.user(),
+        "account=medicine&shares%3Agenomics=2",
+    );
+    let known = service.metrics();
+    let text = std::fs::read_to_string(checkout().join("examples/metrics/dashboard.json"));
+    let text = text.expect("a file");
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(|c: char| !is_part(c));
+    let named: BTreeSet<&str> = words.filter(|word| word.starts_with("fairtree_")).collect();
+    for name in &named {
+        assert!(
+            known.contains(&format!("# TYPE {name} ")),
+            "{name}: {known}"
+        );
+    }
+    for own in [
+        "page_requests_total",
+        "changes_total",
+        "captures_total",
+        "capture_duration_seconds",
+    ] {
+        assert!(named.contains(&*format!("fairtree_{own}")), "{own}");
+    }
+    assert!(known.contains("outcome=\"planned\"} 1\n"), "{known}");
 }
 
 /// Prometheus' own check, where it is installed (Debian: prometheus).

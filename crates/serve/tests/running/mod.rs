@@ -155,6 +155,7 @@ impl Place {
             _out: out,
             url: addresses.swap_remove(0),
             socket: self.path("proxy.sock"),
+            metrics: addresses.pop().expect("an address"),
         }
     }
 }
@@ -167,6 +168,7 @@ pub struct Running {
     pub url: String,
     socket: PathBuf,
 }
+    metrics: String,
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -220,10 +222,16 @@ impl Running {
         }
     }
 
-    /// The same over TCP, where nobody is signed in.
-    pub fn tcp(&self) -> TcpStream {
-        let address = self.url.strip_prefix("http://").expect("an address");
-        TcpStream::connect(address).expect("a connection")
+    /// Its metrics.
+    pub fn metrics(&self) -> String {
+        let address = self.metrics.strip_prefix("http://");
+        let address = address.and_then(|at| at.strip_suffix("/metrics"));
+        let mut stream = TcpStream::connect(address.expect("an address")).expect("a connection");
+        let request = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        stream.write_all(request.as_bytes()).expect("asked");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("an answer");
+        text
     }
 }
 
