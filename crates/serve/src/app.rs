@@ -1,6 +1,7 @@
 //! The routes, and the limits of a request.
 
 use std::path::PathBuf;
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ use crate::pages;
 use crate::picture::Picture;
 use crate::question::{Form, Question};
 use crate::session::{Sessions, cookie, form_token, id_of, no_cookie};
+use crate::starts::Starts;
 use crate::store::Store;
 use crate::viewer::Viewer;
 
@@ -68,6 +70,10 @@ pub struct FromProxy;
 #[derive(Debug)]
 pub struct Shared {
     picture: RwLock<Option<Arc<Picture>>>,
+    /// Forecasts of its jobs, or those of the picture before.
+    starts: RwLock<Option<Arc<Starts>>>,
+    /// Who is told of each picture.
+    told: Mutex<Option<SyncSender<()>>>,
     /// Why there is no newer picture.
     trouble: Mutex<Option<String>>,
     pub(crate) access: Access,
@@ -90,6 +96,8 @@ impl Shared {
         }
         Shared {
             picture: RwLock::new(picture.map(Arc::new)),
+            starts: RwLock::new(None),
+            told: Mutex::new(None),
             trouble: Mutex::new(None),
             no_transactions: Mutex::new(match &access {
                 Access::As(_) => Some("a capture does not contain them".to_owned()),
@@ -111,10 +119,35 @@ impl Shared {
 
     /// Puts another picture in its place.
     pub fn replace(&self, picture: Picture) {
+        let picture = Some(Arc::new(picture));
         let mut held = self.picture.write().unwrap_or_else(PoisonError::into_inner);
-        *held = Some(Arc::new(picture));
+        let before = std::mem::replace(&mut *held, picture);
         drop(held);
+        // Requests do not wait until it is freed.
+        drop(before);
         *self.trouble_held() = None;
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(told) = &*told {
+            // Who was told and has not looked yet will see this one.
+            let _ = told.try_send(());
+        }
+    }
+
+    /// Names who is told of each picture from now on.
+    pub fn tell_of_pictures(&self, sender: SyncSender<()>) {
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+    }
+
+    /// Puts other forecasts in their place.
+    pub fn forecast(&self, starts: Option<Starts>) {
+        let mut held = self.starts.write().unwrap_or_else(PoisonError::into_inner);
+        *held = starts.map(Arc::new);
+    }
+
+    /// The forecasts at present; `None`: there are none.
+    pub fn starts(&self) -> Option<Arc<Starts>> {
+        let held = self.starts.read().unwrap_or_else(PoisonError::into_inner);
+        held.clone()
     }
 
     /// Keeps the reason why there is no newer picture, for all pages.
@@ -462,6 +495,7 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
     let (page, asked) = (question.page(), shared.clone());
     let answered = tokio::task::spawn_blocking(move || {
         let (trouble, no_transactions) = (shared.trouble(), shared.no_transactions());
+        let starts = shared.starts();
         let picture = shared.seen()?;
         let viewer = Viewer::of(&picture, &user);
         let around = pages::Around {
@@ -470,6 +504,7 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
             store: Some(&shared.store),
             applies: matches!(shared.access, Access::SignIn { .. }),
             no_transactions: no_transactions.as_deref(),
+            starts: starts.as_deref(),
         };
         pages::answer(&picture, &viewer, &around, &question, &query, form)
     });

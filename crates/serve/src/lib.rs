@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`options`] | the command line |
 //! | [`picture`] | a capture, read and ranked: what all pages show |
+//! | [`starts`] | forecasts of starts, made in the background |
 //! | [`viewer`] | who looks, and what that person may see |
 //! | [`store`] | the database: plans, changes |
 //! | [`health`] | the doctor and the linter |
@@ -37,6 +38,7 @@ pub mod question;
 pub mod session;
 pub mod settings;
 pub mod sheet;
+pub mod starts;
 pub mod store;
 pub mod timer;
 pub mod viewer;

@@ -12,7 +12,7 @@ use crate::picture::{Picture, PictureError};
 use crate::session::Sessions;
 use crate::settings::{FILE, OrOff, Settings};
 use crate::store::{Store, StoreError};
-use crate::timer;
+use crate::{starts, timer};
 
 /// Pages of shares, priorities and reasons for everybody on a site.
 #[derive(Debug, Parser)]
@@ -146,6 +146,7 @@ pub fn run(options: Options) -> Result<(), StartError> {
         }
     };
     let shared = Arc::new(shared);
+    starts::follow(shared.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

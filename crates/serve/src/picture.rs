@@ -330,6 +330,11 @@ impl Picture {
         Some((&self.rows[*row], *at))
     }
 
+    /// The names that owners gave their jobs.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
     /// The name that its owner gave a job.
     pub fn job_name(&self, id: u32) -> Option<&str> {
         self.names.get(id)

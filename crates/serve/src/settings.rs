@@ -113,6 +113,8 @@ pub struct Capture {
     pub time_limit_secs: u64,
     /// Number of captures that are kept.
     pub keep: usize,
+    /// Once a day with the jobs of the last 30 days (`sacct`), from which starts are forecast.
+    pub history: bool,
 }
 
 impl Default for Settings {
@@ -139,6 +141,7 @@ impl Default for Capture {
             every_secs: 300,
             time_limit_secs: 60,
             keep: 288,
+            history: true,
         }
     }
 }

@@ -6,17 +6,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fairtree::config::Config;
-use fairtree_model::input::capture::{RecordError, Recording, list};
+use fairtree_model::input::capture::{RecordError, Recording, latest_history, list};
 use fairtree_model::input::slurm::snapshot::Source;
 
 use crate::app::Shared;
 use crate::health::lint;
 use crate::outside::follow;
+use crate::pages;
 use crate::picture::{Picture, PictureError};
 use crate::settings::Capture;
 
 /// The longest pause after failures.
 const LONGEST: Duration = Duration::from_secs(3600);
+
+/// Past jobs are asked for where those of the captures are older than this, seconds: once a day.
+const HISTORY_SECS: i64 = 23 * 3600;
+
+/// The shortest time between two questions for them, whether or not they are answered.
+const HISTORY_PAUSE: Duration = Duration::from_secs(3600);
 
 /// The longest policy file that is kept, in bytes.
 const MAX_POLICY: u64 = 1 << 20;
@@ -39,10 +46,17 @@ pub enum TakeError {
 pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc<Shared>) {
     let settings = Arc::new(settings);
     let mut failures = 0;
+    let mut asked: Option<Instant> = None;
     loop {
         let (of, to, began) = (settings.clone(), shared.clone(), Instant::now());
+        let with_history = settings.history
+            && asked.is_none_or(|asked| asked.elapsed() >= HISTORY_PAUSE)
+            && !has_history(&settings.folder);
+        if with_history {
+            asked = Some(began);
+        }
         let taken = tokio::task::spawn_blocking(move || {
-            let (before, picture) = (to.picture(), take(&of)?);
+            let (before, picture) = (to.picture(), take(&of, with_history)?);
             to.counters.taken(began.elapsed(), &picture);
             if let Err(error) = to.store.keep_course(&picture, user_days) {
                 eprintln!("fairtree-serve: warning: courses over time: {error}");
@@ -73,12 +87,25 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
     }
 }
 
-/// One capture, published, read and ranked; older ones beyond the number to keep are removed.
+/// Returns true if a capture has past jobs that are not a day old.
+fn has_history(folder: &Path) -> bool {
+    // A folder that is not there yet has none.
+    let found = latest_history(folder, u64::MAX).ok().flatten();
+    let time = found.and_then(|stored| i64::try_from(stored.manifest.time).ok());
+    time.is_some_and(|time| time.saturating_add(HISTORY_SECS) > pages::now())
+}
+
+/// One capture, published, read and ranked; older ones beyond the number to keep are removed. `with_history`: with
+/// past jobs, where Slurm tells them.
 ///
 /// # Errors
 /// [`TakeError`]; captures of before stay as they are.
-pub fn take(settings: &Capture) -> Result<Picture, TakeError> {
-    let mut recording = Recording::new(&settings.folder, &Source::KEPT, settings.time_limit())?;
+pub fn take(settings: &Capture, with_history: bool) -> Result<Picture, TakeError> {
+    let sources = match with_history {
+        true => &Source::FILES[..],
+        false => &Source::KEPT[..],
+    };
+    let mut recording = Recording::new(&settings.folder, sources, settings.time_limit())?;
     let config = recording.settings().map(|settings| settings.config);
     let failed = |error| TakeError::Folder(settings.folder.display().to_string(), error);
     if let Some(text) = config.as_ref().and_then(policy) {
@@ -100,11 +127,14 @@ fn policy(config: &Config) -> Option<String> {
     fits.then(|| fs::read_to_string(path).ok()).flatten()
 }
 
-/// Removes the oldest captures beyond the `keep` latest.
+/// Removes the oldest captures beyond the `keep` latest; the latest past jobs stay.
 fn forget(folder: &Path, keep: usize) {
     let Ok(captures) = list(folder) else { return };
     let old = captures.len().saturating_sub(keep);
-    for capture in &captures[..old] {
+    let past = latest_history(folder, u64::MAX).ok().flatten();
+    let past = past.map(|stored| stored.folder);
+    let old = captures[..old].iter();
+    for capture in old.filter(|capture| past.as_ref() != Some(*capture)) {
         if let Err(error) = fs::remove_dir_all(capture) {
             eprintln!("fairtree-serve: warning: {}: {error}", capture.display());
         }

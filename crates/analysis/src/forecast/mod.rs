@@ -3,6 +3,7 @@
 mod score;
 mod start;
 
+pub use fairtree_sim::forecast::Making;
 pub use score::ForecastScore;
 pub(crate) use start::fixed;
 pub use start::{

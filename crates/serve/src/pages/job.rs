@@ -11,7 +11,7 @@ use fairtree_render::page::moment;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::me::{Waiting, address, ahead_words, places};
+use super::me::{Waiting, address, ahead_words, places, start, trust};
 use super::{Seen, View};
 use crate::answer::Refusal;
 use crate::sheet::{Cell, Sheet};
@@ -165,9 +165,9 @@ impl View for Job<'_> {
                             }
                         }
                     }
-                    @if let Some(start) = waiting.slurm_start_time {
+                    @if waiting.forecast.is_some() || waiting.slurm_start_time.is_some() {
                         dt { "Start" }
-                        dd { (moment("slurm_start_time", start)) " by Slurm's own estimate, which counts only jobs that wait now" }
+                        dd { (start(waiting)) @if let Some(made) = &waiting.forecast { ". " (trust(made)) } }
                     }
                 }
             }

@@ -5,7 +5,7 @@ use fairtree_analysis::explain::wait::Cause;
 use fairtree_analysis::waiting::{Ahead, Way};
 use fairtree_model::cluster::JobPhase;
 use fairtree_render::explain::cause;
-use fairtree_render::page::{cell, count, figure, hours, meter, moment, percent};
+use fairtree_render::page::{count, figure, hours, meter, moment, percent};
 use fairtree_render::prio;
 use maud::{Markup, html};
 use serde::Serialize;
@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::{Seen, View, words};
 use crate::answer::Refusal;
 use crate::sheet::{Cell, Sheet};
+use crate::starts::Start;
 
 /// At most this many of a person's jobs are listed.
 const LISTED: usize = 200;
@@ -68,6 +69,8 @@ pub(super) struct Waiting<'a> {
     pub eligible_time: Option<i64>,
     /// Slurm's own estimate of its start.
     pub slurm_start_time: Option<i64>,
+    /// The forecast of its start; `None`: there is none.
+    pub forecast: Option<Start>,
     /// The ways to run it.
     pub ways: Vec<Way>,
     /// The jobs ahead in its first partition with a place.
@@ -166,6 +169,7 @@ impl<'a> Waiting<'a> {
             cause: job.map_or(Cause::Unknown, |job| seen.cause(job)),
             eligible_time: row.and_then(|row| known(row.eligible_time)),
             slurm_start_time: row.and_then(|row| known(row.start_time)),
+            forecast: seen.around.starts.and_then(|starts| starts.of_job(id)),
             ways,
             ahead: ahead.map(|ahead| seen.ahead(ahead)),
         }
@@ -293,13 +297,16 @@ impl View for Me<'_> {
                     table {
                         thead { tr {
                             th { "Job" } th { "Name" } th { "Account" } th { "Why it waits" } th { "Place" }
-                            th { "Ahead of it" } th { "Slurm's estimate of its start" }
+                            th { "Ahead of it" } th { "Start" }
                         } }
                         tbody { @for job in &self.waiting { (waiting_row(job)) } }
                     }
                 }
                 @if self.waiting.len() < self.waiting_jobs {
                     p class="hint" { "Shown are the first " (self.waiting.len()) "." }
+                }
+                @if let Some(forecast) = self.waiting.iter().find_map(|job| job.forecast.as_ref()) {
+                    p class="hint" { "Forecasts are of simulations with past jobs. " (trust(forecast)) }
                 }
                 p class="hint" { "The page of a job shows how its priority comes about and what would help." }
                 @if !priorities.is_empty() {
@@ -334,6 +341,9 @@ impl View for Me<'_> {
             "priority",
             "ahead",
             "slurm_start_time",
+            "forecast_start",
+            "forecast_from",
+            "forecast_to",
         ]);
         for mine in &self.accounts {
             sheet.rows.push(vec![
@@ -352,6 +362,9 @@ impl View for Me<'_> {
                 mine.fs_factor.into(),
                 mine.place.into(),
                 mine.places.into(),
+                Cell::Empty,
+                Cell::Empty,
+                Cell::Empty,
                 Cell::Empty,
                 Cell::Empty,
                 Cell::Empty,
@@ -375,10 +388,51 @@ impl View for Me<'_> {
                     job.ahead.as_ref().map(|ahead| ahead.jobs).into(),
                     job.slurm_start_time.map(|time| time as f64).into(),
                 ]);
+                let forecast = job.forecast.as_ref();
+                let times = [
+                    forecast.map(|made| made.start),
+                    forecast.and_then(|made| made.band_from),
+                    forecast.and_then(|made| made.band_to),
+                ];
+                row.extend(times.map(|time| time.map(|time| time as f64).into()));
                 sheet.rows.push(row);
             }
         }
         sheet
+    }
+}
+
+/// When a job starts: the forecast, or else Slurm's estimate; each says which it is.
+pub(super) fn start(job: &Waiting<'_>) -> Markup {
+    let Some(made) = &job.forecast else {
+        return html! {
+            @if let Some(time) = job.slurm_start_time {
+                (moment("slurm_start_time", time)) " by Slurm's own estimate, which counts only jobs that wait now"
+            }
+        };
+    };
+    html! {
+        "forecast: " (moment("forecast_start", made.start))
+        @match (made.band_from, made.band_to) {
+            (Some(from), Some(to)) => {
+                ", in 90 of 100 cases between " (moment("forecast_from", from)) " and " (moment("forecast_to", to))
+            }
+            _ => "; in some simulations it did not start",
+        }
+    }
+}
+
+/// How far forecasts can be trusted, and how old they are.
+pub(super) fn trust(made: &Start) -> Markup {
+    html! {
+        @match made.band_90_held {
+            Some(held) => {
+                "Of " (count("forecast_counted", made.counted as u64)) " such bands for past jobs "
+                (percent("band_90_held", held)) " held. "
+            }
+            None => "Too few past jobs waited to say how often such bands hold: they are wide. ",
+        }
+        "Made from the picture of " (moment("forecast_made_from", made.made_from)) "."
     }
 }
 
@@ -391,7 +445,7 @@ fn waiting_row(job: &Waiting<'_>) -> Markup {
             td { (job.reason_words()) }
             td { (places(&job.ways)) }
             td { @if let Some(ahead) = &job.ahead { (ahead_words(ahead)) } }
-            (cell(job.slurm_start_time.map(|time| moment("slurm_start_time", time))))
+            td { (start(job)) }
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::answer::{CSV, HTML, JSON, Refusal, framed, response};
 use crate::picture::Picture;
 use crate::question::{Form, Question};
 use crate::sheet::Sheet;
+use crate::starts::Starts;
 use crate::store::{Store, StoreError};
 use crate::viewer::Viewer;
 
@@ -54,6 +55,8 @@ pub struct Around<'a> {
     pub applies: bool,
     /// Why changes from outside are not known.
     pub no_transactions: Option<&'a str>,
+    /// Forecasts of starts; `None`: there are none.
+    pub starts: Option<&'a Starts>,
 }
 
 /// A picture and who looks at it.

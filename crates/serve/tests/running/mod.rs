@@ -18,7 +18,8 @@ use tempfile::TempDir;
 /// Longer than a machine under load takes for anything here.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Calls to Slurm for one picture: each source of a capture, and the transactions.
+/// Calls to Slurm for one picture: each source of a capture but past jobs, which are asked for where the site has
+/// `history.txt`, and the transactions.
 pub const CALLS: usize = 13;
 
 /// A folder with the commands of a site, its answers, and all that the service keeps.
@@ -123,11 +124,12 @@ impl Place {
     pub fn start(&self) -> Running {
         let settings = format!(
             "listen = \"127.0.0.1:0\"\nsocket = \"{}\"\nproxy_users = [\"{}\"]\ndatabase = \"{}\"\n\
-             [capture]\nfolder = \"{}\"\nevery_secs = 86400\nkeep = 1000\n[metrics]\nlisten = \"127.0.0.1:0\"\n",
+             [capture]\nfolder = \"{}\"\nevery_secs = 86400\nkeep = 1000\nhistory = {}\n[metrics]\nlisten = \"127.0.0.1:0\"\n",
             self.path("proxy.sock").display(),
             self.user,
             self.path("fairtree.db").display(),
             self.path("captures").display(),
+            self.answers().join("history.txt").exists(),
         );
         let file = self.path("serve.toml");
         fs::write(&file, settings).expect("written");
@@ -153,9 +155,9 @@ impl Place {
         Running {
             child: Mutex::new(child),
             _out: out,
+            metrics: addresses.pop().expect("an address"),
             url: addresses.swap_remove(0),
             socket: self.path("proxy.sock"),
-            metrics: addresses.pop().expect("an address"),
         }
     }
 }
@@ -166,9 +168,9 @@ pub struct Running {
     _out: BufReader<ChildStdout>,
     /// Its address for browsers.
     pub url: String,
+    metrics: String,
     socket: PathBuf,
 }
-    metrics: String,
 
 impl Drop for Running {
     fn drop(&mut self) {

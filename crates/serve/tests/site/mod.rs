@@ -13,6 +13,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use fairtree_serve::app::{Access, Shared, app, metrics_app};
 use fairtree_serve::picture::Picture;
+use fairtree_serve::starts::Starts;
 use fairtree_serve::store::Store;
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -82,6 +83,15 @@ impl Site {
             let kept = site.shared.store.keep_course(&picture, 35);
             kept.expect("a course");
         }
+        site
+    }
+
+    /// The capture in a folder, with forecasts where it has a past.
+    pub fn forecast(folder: &Path, user: &str) -> Site {
+        let site = Site::of(folder, user);
+        let picture = site.shared.picture().expect("a picture");
+        let starts = Starts::of(&picture).expect("a queue that can be simulated");
+        site.shared.forecast(starts);
         site
     }
 

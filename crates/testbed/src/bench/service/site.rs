@@ -43,7 +43,7 @@ impl Service {
         let own = User::from_uid(Uid::current())?.context("this user has no name")?;
         let settings = format!(
             "listen = \"127.0.0.1:0\"\nsocket = \"{}\"\nproxy_users = [\"{}\"]\ndatabase = \"{}\"\n\
-             [capture]\nfolder = \"{}\"\nevery_secs = {}\ntime_limit_secs = 300\nkeep = 2\n\
+             [capture]\nfolder = \"{}\"\nevery_secs = {}\ntime_limit_secs = 300\nkeep = 2\nhistory = false\n\
              [metrics]\nlisten = \"127.0.0.1:0\"\n",
             socket.display(),
             own.name,
