@@ -1,4 +1,4 @@
-//! What happens on both sides while time passes: the report of simulated time.
+//! Starts on both sides while time passes: the report of simulated time.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub struct Started {
 pub struct StartMove {
     /// Its number.
     pub job_id: u32,
-    /// Of an array, its tasks that wait at the beginning.
+    /// Tasks of an array that wait at the beginning.
     pub tasks: Option<String>,
     /// Its user.
     pub user: String,
@@ -51,7 +51,7 @@ pub struct StartCount {
     pub band: Option<[f64; 2]>,
 }
 
-/// What happens while time passes, by simulation. Jobs count that waited at the beginning; in the counts of
+/// Starts while time passes, by simulation. Jobs count that waited at the beginning; in the counts of
 /// accounts and users also those that come meanwhile.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Meanwhile {
@@ -68,7 +68,7 @@ pub struct Meanwhile {
     pub seed: u64,
     /// Where run times are from.
     pub run_times: Pattern,
-    /// Past jobs that tell how long jobs run.
+    /// Past jobs that show how long jobs run.
     pub past_jobs: usize,
     /// Whole weeks of the past from which arrivals are drawn; 0: none arrive.
     pub past_weeks: i64,
@@ -100,7 +100,7 @@ impl Started {
 }
 
 impl StartMove {
-    /// By how much the start moves, seconds; a start on one side alone is the longest way.
+    /// Seconds by which the start moves; a start on one side alone is the longest way.
     pub fn moves_by(&self) -> u64 {
         let start = |side: Option<Started>| side.and_then(|side| side.start);
         match (start(self.before), start(self.after)) {

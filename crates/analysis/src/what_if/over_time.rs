@@ -121,7 +121,7 @@ fn seen(cluster: &Cluster, passed: Passed) -> Seen<'_> {
     }
 }
 
-/// What was assumed of the time that passes, one sentence each.
+/// Assumptions about the time that passes, one sentence each.
 fn assumptions(asked: &Asked<'_>, passed: &Passed, meanwhile: &Meanwhile) -> Vec<String> {
     let mut said = Vec::new();
     let figures = match meanwhile.draws {

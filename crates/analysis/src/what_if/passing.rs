@@ -1,4 +1,4 @@
-//! One side of a change after some time, by simulation: who stands where, and who has started.
+//! One side of a change after some time, by simulation: places, shares, and jobs that have started.
 //!
 //! The state is that of forecasts ([`Forecaster`]). At the end of each simulation the cluster has its usage,
 //! its ranks and its queue, and is looked at as a cluster of the present is; each figure of a side is the
@@ -22,7 +22,7 @@ pub(super) struct Passed {
     pub assocs: Vec<Option<Standing>>,
     /// The queue.
     pub queue: Option<Vec<Entry>>,
-    /// Of each job that waits at the beginning, by number: the part of its tasks that has started, and
+    /// By the number of each job that waits at the beginning: the part of its tasks that has started, and
     /// the first start, in each simulation.
     pub starts: HashMap<u32, Vec<(f64, Option<i64>)>>,
     /// Jobs of each association that started, with those below it, by position, in each simulation.
@@ -31,7 +31,7 @@ pub(super) struct Passed {
     pub draws: usize,
     /// Where run times are from.
     pub run_times: Pattern,
-    /// Past jobs that tell how long jobs run.
+    /// Past jobs that show how long jobs run.
     pub past_jobs: usize,
     /// Whole weeks of the past from which arrivals are drawn.
     pub past_weeks: i64,
@@ -202,7 +202,7 @@ pub(super) fn pass(
     })
 }
 
-/// What the simulations of a side have shown so far.
+/// Results of the simulations of a side so far.
 struct Found<'a> {
     cluster: &'a Cluster,
     until: i64,

@@ -1,4 +1,4 @@
-//! What happens while time passes: jobs that start, by job, and how many of each account and user.
+//! Jobs that start while time passes, and their number by account and user.
 
 use std::io::{self, Write};
 

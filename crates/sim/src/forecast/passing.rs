@@ -6,7 +6,7 @@ use crate::slurm::site::Unpriced;
 
 impl Forecaster {
     /// The cluster at a moment, seconds since 1970, in each simulation: goes to `take`, in their order.
-    /// Without a past that tells how long jobs run there is one simulation, in which every job runs to its
+    /// Without a past that shows how long jobs run there is one simulation, in which every job runs to its
     /// limit, and none comes. `draws`: simulations; `None`: as many as were asked for, or fewer where they
     /// take more steps than they may. Returns how many went to `take`; fewer where `go_on` said no.
     ///

@@ -28,6 +28,7 @@ mod side_by_side;
 mod slow_disk;
 mod sprio_rows;
 pub mod steady;
+mod sweeps;
 mod takeover;
 mod teardown;
 mod two_clusters;
@@ -359,6 +360,11 @@ const CHECKS: &[(&str, Every, Body)] = &[
         "a_recorded_run_is_predicted",
         Every::Night,
         recorded::is_predicted,
+    ),
+    (
+        "a_sweep_runs_as_an_array_job",
+        Every::Night,
+        sweeps::as_an_array,
     ),
     (
         "guides_work_from_first_to_last_command",

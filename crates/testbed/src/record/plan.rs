@@ -34,7 +34,7 @@ const SETTINGS: [(&str, &str); 13] = [
 /// Limits of the QOS `high`, in words of sacctmgr.
 pub(super) const LIMITS: &str = "maxtresperuser=cpu=12 maxjobsperuser=2";
 
-/// gres.conf: devices that every machine has stand for GPUs.
+/// gres.conf: the GPUs are devices that every machine has.
 pub(super) const GRES: &str = "NodeName=n[0-1] Name=gpu File=/dev/tty[0-1]\n";
 
 /// The cluster.
@@ -59,7 +59,7 @@ pub(super) fn plan(release: &Release) -> Plan {
     }
 }
 
-/// What follows the name of each node: GPUs, features, memory.
+/// Options of each node: GPUs, features, memory.
 pub(super) fn node_options() -> Vec<String> {
     let own = |index: usize| match index {
         0 => "RealMemory=8000 Gres=gpu:2 Feature=gpu,new",
@@ -70,7 +70,7 @@ pub(super) fn node_options() -> Vec<String> {
     (0..NODES).map(|index| own(index).to_owned()).collect()
 }
 
-/// What follows `PartitionName=`.
+/// Lines of the partitions, without `PartitionName=`.
 pub(super) fn partitions() -> Vec<String> {
     vec![
         "main Nodes=ALL Default=YES DefMemPerCPU=500 MaxTime=1:00:00 State=UP".to_owned(),
@@ -139,7 +139,7 @@ const SHAPES: [(&str, u32); 12] = [
     ("-n2 --exclusive", 1),
 ];
 
-/// The jobs of a run of so many seconds, drawn from a seed: a crowd of ordinary ones, and one of each
+/// The jobs of a run of `seconds`, drawn from a seed: a crowd of ordinary ones, and one of each
 /// special kind.
 pub(super) fn submissions(seconds: u64, seed: u64) -> Vec<Submission> {
     let mut draw = Draw::new(seed);
@@ -201,7 +201,7 @@ pub(super) fn submissions(seconds: u64, seed: u64) -> Vec<Submission> {
         ..special(18, "-n32 -N4 -t3", 30)
     });
     jobs.push(special(20, "-n4 -t2 --exclusive", 15));
-    // A stable sort: a job that depends on one stays behind it.
+    // A stable sort: a job that depends on one stays after it.
     jobs.sort_by_key(|job| job.at_ms);
     jobs
 }

@@ -82,7 +82,7 @@ pub(super) fn read(text: &Text<'_>, file: &File) -> Result<Option<Machine>, Inpu
         })?;
         for name in names {
             if known.insert(name.clone(), machine.nodes.len()).is_some() {
-                let why = format!("node {name} stands here twice");
+                let why = format!("node {name} is listed twice");
                 return Err(text.error(about.name.span().start, Problem::Structure(why)));
             }
             machine.nodes.push(Node {
@@ -378,7 +378,7 @@ mod tests {
                 3,
             ),
             ("'n[1-2]'", "'n[1-'", "allowed is names of nodes", 2),
-            ("name = 'g1'", "name = 'n2'", "node n2 stands here twice", 6),
+            ("name = 'g1'", "name = 'n2'", "node n2 is listed twice", 6),
             (
                 "'2G'",
                 "'lots'",

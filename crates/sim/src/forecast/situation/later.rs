@@ -13,7 +13,7 @@ pub enum Stage {
     Waits {
         /// When it became eligible; `None`: it is not.
         eligible: Option<i64>,
-        /// Of a job that came, its priorities, with the positions of the partitions; else empty.
+        /// Priorities of a job that came, with the positions of the partitions; else empty.
         priorities: Vec<(usize, u32)>,
     },
     /// It has started, and may have ended.
