@@ -288,6 +288,7 @@ mod tests {
         let names = read_names("4|a Priority=9\n5|b\n");
         for (broken, why) in [
             (LINE.replace("Nice=-5", "Nice=x"), "Nice \"x\""),
+            (LINE.replace("=PENDING", "=RUNING"), "JobState \"RUNING\""),
             (LINE.replace("UserId=", "User="), "JobName"),
             (LINE.replace("JobId=4", "JobId=77777"), "told no name"),
             (
