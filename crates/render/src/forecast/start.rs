@@ -297,7 +297,7 @@ fn trust(forecast: &QueueForecast) -> String {
                 )
             }
             (None, count) => format!(
-                "{of}; too few past jobs waited ({count} forecasts) to say how often such bands hold: \
+                "{of}; {count} forecasts of past jobs are too few to say how often such bands hold: \
                  they are wide"
             ),
         },

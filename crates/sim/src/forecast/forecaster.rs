@@ -511,13 +511,15 @@ impl Forecaster {
         let count = match enough {
             // Fewer would say nothing, and take long.
             enough if enough < LEAST_HITS / 3 => 0,
+            enough if enough < LEAST_HITS => enough,
             enough => enough.clamp(2 * LEAST_HITS, KEPT),
         };
         wanted.drain(..wanted.len().saturating_sub(count));
         let mut rehearsal = rehearsal();
         let mut made: Vec<(Raw, i64)> = Vec::new();
         for (moment, job) in wanted {
-            if !go_on() {
+            // Some take many more steps than the last one.
+            if !go_on() || steps > 2 * self.making.steps {
                 break;
             }
             let came = self.jobs[job].start.unwrap_or(moment);

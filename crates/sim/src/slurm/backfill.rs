@@ -219,7 +219,7 @@ pub fn run(
                             reserve(&mut plan, state.uses.len(), running, settings.max_slots);
                         }
                         has_started[one.job] = true;
-                        by_end = order_of_ends(state);
+                        add_end(&mut by_end, state);
                         started.push(begun);
                         rejected = None;
                         break;
@@ -307,6 +307,15 @@ fn order_of_ends(state: &State) -> Vec<usize> {
         .collect();
     order.sort_unstable();
     order.into_iter().map(|(.., at)| at).collect()
+}
+
+/// Adds the job that started last to the order of ends.
+fn add_end(by_end: &mut Vec<usize>, state: &State) {
+    let end = |at: usize| (state.running[at].limit_end, state.running[at].job);
+    if let Some(last) = state.running.len().checked_sub(1) {
+        let place = by_end.partition_point(|at| end(*at) < end(last));
+        by_end.insert(place, last);
+    }
 }
 
 /// Takes the nodes of a running job that has them for itself.
