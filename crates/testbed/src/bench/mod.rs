@@ -1,10 +1,12 @@
 //! `cargo testbed bench`: measures the speed of everything, compares it with Slurm's own plugin,
 //! and writes the report in `target/bench/report.md`.
 
+mod busy_site;
 mod capture;
 mod cluster;
 mod command;
 mod engine;
+mod forecasts;
 mod machine;
 mod passes;
 mod policies;
@@ -135,6 +137,8 @@ fn measure_command(quick: bool, progress: &Progress) -> Result<String> {
         tables.push('\n');
         tables.push_str(&table.to_string());
     }
+    tables.push('\n');
+    tables.push_str(&forecasts::measure(&program, progress)?.to_string());
     progress.print(&tables);
     Ok(format!("{text}\n\n{tables}"))
 }
