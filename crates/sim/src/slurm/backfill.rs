@@ -130,9 +130,7 @@ pub fn run(
             };
             let running = state.running_tasks(asks, array);
             let most = ask.array_running;
-            if plans >= settings.max_array_plans
-                || most.is_some_and(|most| running as usize + plans >= most as usize)
-            {
+            if plans >= settings.max_array_plans || most.is_some_and(|most| running >= most) {
                 watcher.stays(one, Reason::Array);
                 continue;
             }
