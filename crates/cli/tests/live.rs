@@ -21,7 +21,7 @@ const ASKING: [(&[&str], &[&str]); 8] = [
     (&["what-if", "--shares", "physics=40"], &ALL),
     (
         &["cost", "-u", "ft2-bob", "-t", "60", "--tres", "cpu=4"],
-        &["scontrol", "sshare", "squeue"],
+        &ALL,
     ),
 ];
 

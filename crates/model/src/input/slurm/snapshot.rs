@@ -239,7 +239,8 @@ pub enum Purpose {
     Any,
     /// The priorities of jobs, and why they wait.
     Priorities,
-    /// What running jobs add to the usage of associations.
+    /// What running jobs add to the usage of associations, from the last pass on: the ages that sprio prints
+    /// show its moment.
     Usage,
     /// Shares and usage.
     Shares,
@@ -257,6 +258,7 @@ impl Purpose {
                 Source::Nodes,
                 Source::Names,
                 Source::Jobs,
+                Source::Priorities,
                 Source::Shares,
             ],
             Purpose::Shares => &[Source::Config, Source::Shares],
