@@ -399,7 +399,13 @@ fn files_that_may_not_be_read_are_told_as_such() {
     mode(dir, 0o755);
     mode(&dir.join(OWN_FILE), 0);
     let program = dir.join("fairtree");
-    fs::copy(env!("CARGO_BIN_EXE_fairtree"), &program).expect("a copy");
+    // By another process: one that a test beside this one starts meanwhile would hold the file open for
+    // writing, and it could not be run.
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_fairtree"))
+        .arg(&program)
+        .status();
+    assert!(copied.expect("cp runs").success());
     let is_root = fs::metadata(dir).expect("a folder").uid() == 0;
     let ran = |args: &[&str]| {
         let mut command = Command::new(&program);
