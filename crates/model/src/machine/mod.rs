@@ -68,7 +68,36 @@ impl Machine {
         self.nodes.iter().position(|known| known.name == name)
     }
 
-    /// CPUs of all nodes.
+    /// Most nodes.
+    pub const MOST_NODES: usize = 1_000_000;
+    /// Most CPUs of a node, as slurmctld counts them.
+    pub const MOST_CPUS: u32 = 65_535;
+
+    /// Why it is too large, a sentence: more nodes, or a node of more CPUs, than there can be; 4294967296 CPUs or
+    /// more in all. `None`: it is not.
+    pub fn excess(&self) -> Option<String> {
+        let (nodes, most) = (self.nodes.len(), Machine::MOST_NODES);
+        if nodes > most {
+            return Some(format!("there are {nodes} nodes; allowed are up to {most}"));
+        }
+        let large = self
+            .nodes
+            .iter()
+            .find(|node| node.cpus() > Machine::MOST_CPUS);
+        if let Some(node) = large {
+            let most = Machine::MOST_CPUS;
+            let name = &node.name;
+            return Some(format!(
+                "node {name} has more than {most} CPUs; allowed are up to {most}"
+            ));
+        }
+        let all: u64 = self.nodes.iter().map(|node| u64::from(node.cpus())).sum();
+        let most = u32::MAX;
+        (all > u64::from(most))
+            .then(|| format!("all nodes have {all} CPUs; allowed are up to {most}"))
+    }
+
+    /// CPUs of all nodes; those of a machine without [`Machine::excess`].
     pub fn cpus(&self) -> u32 {
         self.nodes.iter().map(Node::cpus).sum()
     }

@@ -48,8 +48,8 @@ impl Default for Node {
 }
 
 impl Node {
-    /// CPUs of the node.
+    /// CPUs of the node; the most that a number can have where they are more.
     pub fn cpus(&self) -> u32 {
-        self.cores * self.threads
+        self.cores.saturating_mul(self.threads)
     }
 }

@@ -88,6 +88,16 @@ pub fn write(
     if kept < all.len() {
         writeln!(out, "  ({} more; --top 0 has all)", all.len() - kept)?;
     }
+    let jobs = || sweep.points.iter().map(|point| point.jobs);
+    if let (Some(least), Some(most)) = (jobs().min(), jobs().max()) {
+        if least < most {
+            writeln!(
+                out,
+                "  (points differ in the jobs that start, {least} to {most}: the others can never start there, and \
+                 are in no figure)"
+            )?;
+        }
+    }
     writeln!(out)?;
     writeln!(out, "The best points: {RULE}")?;
     for (at, point) in best.iter().enumerate() {

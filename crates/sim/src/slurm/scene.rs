@@ -25,6 +25,8 @@ pub struct Setup {
     pub machine: Machine,
     /// Accounts, users, QOS.
     pub accounting: Accounting,
+    /// Accounts and users of jobs that the site did not have, and that were added.
+    pub added: usize,
 }
 
 impl Setup {
@@ -37,12 +39,19 @@ impl Setup {
         owners.sort_unstable();
         let owners = owners.into_iter();
         let owners = owners.map(|(account, user)| (account.to_owned(), user.to_owned()));
+        let known = accounting.assocs.len();
         add_unknown(&mut accounting.assocs, owners);
+        // Without any, every account has one share.
+        let added = match known {
+            0 => 0,
+            _ => accounting.assocs.len() - known,
+        };
         Setup {
             release: recorded.release,
             conf: recorded.conf.clone(),
             machine: recorded.machine.clone(),
             accounting,
+            added,
         }
     }
 
@@ -66,6 +75,10 @@ impl Setup {
             return Err(format!("partition {partition} keeps at least one node"));
         };
         let count = count as usize;
+        let most = Machine::MOST_NODES;
+        if count > most {
+            return Err(format!("partition {partition} has up to {most} nodes"));
+        }
         if count < own.len() {
             let gone = own[count..].to_vec();
             remove(machine, &gone);
@@ -84,7 +97,7 @@ impl Setup {
                 }
             }
         }
-        Ok(())
+        machine.excess().map_or(Ok(()), Err)
     }
 }
 
@@ -161,6 +174,12 @@ impl Scene {
         if homeless > 0 {
             notes.push(format!(
                 "{homeless} jobs left out: their users are not in their accounts"
+            ));
+        }
+        if setup.added > 0 {
+            notes.push(format!(
+                "{} accounts and users of the jobs are not in the site: each was added with one share",
+                setup.added
             ));
         }
         let kept: Vec<&RecordedJob> = places.iter().map(|place| &jobs[*place]).collect();
@@ -249,6 +268,7 @@ mod tests {
             },
             machine: machine(),
             accounting: Accounting::default(),
+            added: 0,
         };
         setup.set_nodes(partition, count)?;
         Ok(setup.machine)
@@ -270,5 +290,6 @@ mod tests {
         assert_eq!(less.partitions[1].nodes, [0, 1, 2]);
         assert_eq!(changed("all", 4).expect("nodes"), machine());
         assert!(changed("left", 0).is_err() && changed("right", 1).is_err());
+        assert!(changed("left", 99_999_999).is_err());
     }
 }

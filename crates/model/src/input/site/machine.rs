@@ -37,8 +37,6 @@ struct NodeLine {
     state: Option<Spanned<String>>,
 }
 
-/// Most nodes of a site.
-const MOST_NODES: usize = 1_000_000;
 /// The largest count of a key.
 const COUNTS: std::ops::RangeInclusive<i64> = 1..=u16::MAX as i64;
 /// Memory of a node that does not limit its jobs, megabytes.
@@ -90,10 +88,13 @@ pub(super) fn read(text: &Text<'_>, file: &File) -> Result<Option<Machine>, Inpu
                 ..node.clone()
             });
         }
-        if machine.nodes.len() > MOST_NODES {
-            let why = format!("has more than {MOST_NODES} nodes");
-            return Err(text.error(about.name.span().start, Problem::Structure(why)));
+        if machine.nodes.len() > Machine::MOST_NODES {
+            break;
         }
+    }
+    if let Some(why) = machine.excess() {
+        let at = file.nodes.as_ref().map_or(0, |nodes| nodes.span().start);
+        return Err(text.error(at, Problem::Structure(why)));
     }
     for (key, value) in &file.settings {
         if settings::is_scheduler(key.get_ref()) {
@@ -411,6 +412,15 @@ mod tests {
         for (text, words) in [
             ("[partitions.p]\nnodes = 'n1'\n", "the file has none"),
             ("[[nodes]]\nname = 'n1'\n", "no partition has them"),
+            (
+                "[[nodes]]\nname = 'n1'\nsockets = 65535\ncores_per_socket = 65535\n\
+                 threads_per_core = 65535\n[partitions.p]\nnodes = 'n1'\n",
+                "node n1 has more than 65535 CPUs",
+            ),
+            (
+                "[[nodes]]\nname = 'n[1-65538]'\ncpus = 65535\n[partitions.p]\nnodes = 'n1'\n",
+                "all nodes have 4295032830 CPUs; allowed are up to 4294967295",
+            ),
             (
                 "settings.SchedulerType = 'sched/magic'\n[[nodes]]\nname = 'n1'\n",
                 "sched/backfill or sched/builtin",

@@ -17,7 +17,7 @@ use crate::machine::{Gres, Machine, Memory, Node, Partition, Scheduling};
 ///
 /// # Errors
 /// Lists of nodes and numbers that slurmctld would not take; a partition with a node that no line
-/// declares; no node at all.
+/// declares; no node at all; more nodes or CPUs than there can be ([`Machine::excess`]).
 pub fn read(document: &Document, name: &str) -> Result<Machine, InputError> {
     let mut machine = Machine {
         scheduling: scheduling(document),
@@ -30,6 +30,9 @@ pub fn read(document: &Document, name: &str) -> Result<Machine, InputError> {
     nodes(document, cores_alone, &mut machine)?;
     if machine.nodes.is_empty() {
         let why = "declares no node: lines with NodeName= are needed".to_owned();
+        return Err(InputError::new(name, Problem::Structure(why)));
+    }
+    if let Some(why) = machine.excess() {
         return Err(InputError::new(name, Problem::Structure(why)));
     }
     partitions(document, &mut machine)?;
@@ -154,17 +157,18 @@ impl NodeLine {
     /// Cores for jobs, and CPUs of each.
     fn cores(&self, cpus_alone: bool) -> (u32, u32) {
         let threads = self.threads.unwrap_or(1).max(1);
-        let sockets = self.sockets.unwrap_or(1).max(1) * self.boards;
+        let sockets = self.sockets.unwrap_or(1).max(1);
+        let sockets = sockets.saturating_mul(self.boards);
         let cores = match (self.cores, self.sockets, self.cpus) {
             (None, None, Some(cpus)) => (cpus / threads).max(1),
             (None, Some(_), Some(cpus)) => (cpus / threads).max(sockets),
-            _ => sockets * self.cores.unwrap_or(1).max(1),
+            _ => sockets.saturating_mul(self.cores.unwrap_or(1).max(1)),
         };
         // As many CPUs as cores: its threads are not allocated one by one.
         let threads = if self.cpus == Some(cores) { 1 } else { threads };
         let cores = cores.saturating_sub(self.reserved_cores).max(1);
         match cpus_alone {
-            true => (cores * threads, 1),
+            true => (cores.saturating_mul(threads), 1),
             false => (cores, threads),
         }
     }
