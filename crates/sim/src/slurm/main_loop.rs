@@ -3,16 +3,13 @@
 //! Jobs in order of tier, priority and submission; the first one of a partition that does not fit
 //! blocks this partition and takes its nodes from all jobs after it.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
 use fairtree_model::machine::Machine;
 
 use super::ask::Ask;
 use super::node_set::NodeSet;
-use super::select::{NodeCounts, Question, Weights};
+use super::select::{NodeCounts, Question};
 use super::state::{InLine, Reason, Running, Start, State};
-use super::usage::{Allocation, Uses};
+use super::usage::Uses;
 
 /// The result of a question for nodes that are free now.
 pub enum Outcome {
@@ -43,15 +40,13 @@ pub trait Watcher {
 
 impl Watcher for () {}
 
-/// What does not change about the nodes of a machine.
+/// The part of a machine that does not change.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The nodes of each partition.
     pub partitions: Vec<NodeSet>,
     /// The machine without any job.
     pub unused: Uses,
-    /// Resources of jobs, by job and partition, if nothing else ran: found once, asked for at each failure.
-    alone: RefCell<HashMap<(usize, usize), Option<Allocation>>>,
 }
 
 impl Layout {
@@ -63,22 +58,7 @@ impl Layout {
         Layout {
             partitions: sets.collect(),
             unused: Uses::none(machine),
-            alone: RefCell::default(),
         }
-    }
-
-    /// Resources of a job among `nodes` if nothing else ran; `None`: it can never run there.
-    fn alone(
-        &self,
-        one: &InLine,
-        question: &Question<'_>,
-        nodes: &NodeSet,
-        weights: &Weights,
-    ) -> Option<Allocation> {
-        let mut alone = self.alone.borrow_mut();
-        let known = alone.entry((one.job, one.partition));
-        let find = || question.choose(nodes, &self.unused, &mut weights.clone());
-        known.or_insert_with(find).clone()
     }
 }
 
@@ -134,7 +114,8 @@ pub fn try_start(
     let found = question.choose(&free, &state.uses, &mut state.weights);
     let Some(allocation) = found else {
         // Limits are looked at before the job blocks its partition.
-        let Some(could) = layout.alone(one, &question, &config, &state.weights) else {
+        let mut weights = state.weights.clone();
+        let Some(could) = question.choose(&config, &layout.unused, &mut weights) else {
             return Outcome::Never;
         };
         let running = Running {
@@ -148,7 +129,7 @@ pub fn try_start(
             return Outcome::Limit(limit);
         }
         let unused = &layout.unused;
-        let could = || question.choose(&offered, unused, &mut state.weights.clone());
+        let mut could = || question.choose(&offered, unused, &mut weights);
         let is_busy = free != offered || offered == config || could().is_some();
         return match is_busy {
             true => Outcome::Busy,

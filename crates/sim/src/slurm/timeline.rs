@@ -36,7 +36,7 @@ pub enum Cycle {
     Backfill,
 }
 
-/// What happened in a recorded run, in order of time.
+/// The events of a recorded run, in order of time.
 #[derive(Debug)]
 pub struct Timeline {
     /// The jobs as the schedulers see them, in order of submission.

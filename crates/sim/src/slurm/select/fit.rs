@@ -7,8 +7,6 @@ use crate::slurm::node_set::NodeSet;
 #[derive(Clone, Copy, Debug)]
 struct Neighbours {
     cpus: i64,
-    /// CPUs of the node that has most.
-    largest: u32,
     nodes: u32,
     first: usize,
     last: usize,
@@ -131,19 +129,8 @@ impl Question<'_> {
             }
         }
         let mut runs = self.runs(offered, &per_node, weights);
-        if need.most_nodes == 1 && !ask.contiguous {
-            // One node must do: a run without one that is large enough would be passed over.
-            runs.retain(|run| run.required.is_some() || i64::from(run.largest) >= need.cpus);
-        }
-        let is_plain = !ask.contiguous && ask.required.is_none();
-        let mut by_size =
-            (is_plain && enough_nodes(1, need.nodes, counts)).then(|| BySize::new(&runs));
         while need.most_nodes > 0 {
-            let best = match &mut by_size {
-                Some(by_size) => by_size.next(&runs, need.cpus),
-                None => self.best(&runs, &need, counts),
-            };
-            let Some(best) = best else {
+            let Some(best) = self.best(&runs, &need, counts) else {
                 break;
             };
             let run = runs[best];
@@ -186,7 +173,6 @@ impl Question<'_> {
     fn runs(&self, offered: &NodeSet, per_node: &[u32], weights: &Weights) -> Vec<Neighbours> {
         let none = |first: usize| Neighbours {
             cpus: 0,
-            largest: 0,
             nodes: 0,
             first,
             last: first,
@@ -220,7 +206,6 @@ impl Question<'_> {
                 continue;
             }
             run.cpus += i64::from(cpus);
-            run.largest = run.largest.max(cpus);
             run.nodes += 1;
             run.weight = weight;
         }
@@ -278,29 +263,6 @@ impl Question<'_> {
     }
 }
 
-/// Runs by weight, CPUs and place, for a job that any number of nodes is enough for: what
-/// [`Question::best`] finds by going through all.
-struct BySize(Vec<usize>);
-
-impl BySize {
-    fn new(runs: &[Neighbours]) -> BySize {
-        let mut order: Vec<usize> = (0..runs.len()).collect();
-        order.sort_by_key(|at| (runs[*at].weight, runs[*at].cpus));
-        BySize(order)
-    }
-
-    /// Takes the run of the lowest weight that is the smallest with `cpus`, or else the largest; the first
-    /// of equals.
-    fn next(&mut self, runs: &[Neighbours], cpus: i64) -> Option<usize> {
-        let weight = runs[*self.0.first()?].weight;
-        let group = self.0.partition_point(|at| runs[*at].weight == weight);
-        let group = &self.0[..group];
-        let most = runs[*group.last()?].cpus;
-        let place = group.partition_point(|at| runs[*at].cpus < cpus.min(most));
-        Some(self.0.remove(place))
-    }
-}
-
 /// Resources that a job still needs.
 struct Need {
     cpus: i64,
@@ -340,45 +302,4 @@ fn enough_nodes(nodes: i64, left: i64, counts: NodeCounts) -> bool {
         false => left,
     };
     nodes >= needed
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The rule by going through all runs that are left.
-    fn naive(runs: &[Neighbours], left: &[usize], cpus: i64) -> Option<usize> {
-        let lowest = left.iter().map(|at| runs[*at].weight).min()?;
-        let group = left.iter().filter(|at| runs[**at].weight == lowest);
-        let enough = group.clone().filter(|at| runs[**at].cpus >= cpus);
-        let smallest = enough.min_by_key(|at| (runs[**at].cpus, **at));
-        let largest = || group.min_by_key(|at| (-runs[**at].cpus, **at));
-        smallest.or_else(largest).copied()
-    }
-
-    #[test]
-    fn runs_by_size_are_those_of_the_rule() {
-        let mut random = fastrand::Rng::with_seed(1);
-        for _ in 0..500 {
-            let count = random.usize(0..12);
-            let run = |random: &mut fastrand::Rng, at: usize| Neighbours {
-                cpus: random.i64(1..8),
-                largest: 1,
-                nodes: 1,
-                first: at,
-                last: at,
-                required: None,
-                weight: random.u64(0..3),
-            };
-            let runs: Vec<Neighbours> = (0..count).map(|at| run(&mut random, at)).collect();
-            let mut left: Vec<usize> = (0..count).collect();
-            let mut by_size = BySize::new(&runs);
-            for _ in 0..=count {
-                let cpus = random.i64(0..10);
-                let expected = naive(&runs, &left, cpus);
-                assert_eq!(by_size.next(&runs, cpus), expected, "{cpus} of {runs:?}");
-                left.retain(|at| Some(*at) != expected);
-            }
-        }
-    }
 }
