@@ -5,6 +5,11 @@
 #[path = "command/slurm.rs"]
 mod slurm;
 
+#[path = "capture/answers.rs"]
+mod answers;
+#[path = "capture/damage.rs"]
+mod damage;
+
 #[path = "../../../tests/common/mod.rs"]
 mod common;
 
@@ -37,6 +42,16 @@ fn err(output: &Output) -> String {
 
 fn text(file: &str) -> String {
     fs::read_to_string(checkout().join(CLUSTER).join(file)).expect("text")
+}
+
+/// The one capture in a folder.
+fn only(captures: &Path) -> PathBuf {
+    let entries = fs::read_dir(captures).expect("a folder");
+    let mut entries: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    entries.remove(0)
 }
 
 #[test]
@@ -100,67 +115,6 @@ fn a_number_that_slurm_would_not_compute_is_found() {
     );
 }
 
-// One row of an account, one number, one setting: each changes the numbers of all users.
-#[test]
-fn a_damaged_capture_is_refused_by_every_report() {
-    let folder = folder("damaged");
-    let from = folder.display().to_string();
-    let damaged = [
-        ("sshare.txt", " science|", " sci|ence|", "sshare.txt:10:"),
-        ("sshare.txt", "|1516|", "|15x6|", "sshare.txt:6:"),
-        (
-            "config.txt",
-            "PriorityWeightAge       = 1000",
-            "PriorityWeightAge = many",
-            "config.txt:120",
-        ),
-        (
-            "config.txt",
-            "PriorityWeightFairShare",
-            "PriorityWeightFareShare",
-            "PriorityWeightFairShare is not there",
-        ),
-    ];
-    for (file, whole, broken, said) in damaged {
-        for entry in fs::read_dir(checkout().join(CLUSTER)).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            fs::copy(&path, folder.join(path.file_name().expect("a name"))).expect("a copy");
-        }
-        let answer = text(file);
-        assert!(answer.contains(whole), "{whole}");
-        fs::write(folder.join(file), answer.replacen(whole, broken, 1)).expect("written");
-        for command in [
-            &["shares"][..],
-            &["share"],
-            &["explain", "301"],
-            &["explain", "ft2-alice@physics"],
-            &["prio"],
-            &["metrics"],
-            &["what-if", "--shares", "physics=3"],
-            &["compare", CLUSTER, &from],
-        ] {
-            let args = match command[0] {
-                "compare" => command.to_vec(),
-                _ => [command, &["--from", &from]].concat(),
-            };
-            let ran = fairtree(&args, None, false);
-            assert_eq!(ran.status.code(), Some(2), "{args:?}: {}", out(&ran));
-            assert_eq!(out(&ran), "", "{args:?}");
-            assert!(err(&ran).contains(said), "{args:?}: {said}: {}", err(&ran));
-        }
-    }
-    // Jobs that are not there are not 0 jobs.
-    fs::write(folder.join("config.txt"), text("config.txt")).expect("written");
-    fs::write(folder.join("jobs.txt"), "").expect("written");
-    let ran = fairtree(&["metrics", "--from", &from], None, false);
-    assert_eq!(ran.status.code(), Some(2), "{}", out(&ran));
-    assert!(
-        err(&ran).contains("has no job, where squeue and sprio list some"),
-        "{}",
-        err(&ran)
-    );
-}
-
 #[test]
 fn shares_of_a_capture_agree() {
     let ran = fairtree(&["share", "--check", "--from", CLUSTER], None, false);
@@ -205,53 +159,6 @@ fn a_capture_is_added_listed_and_read() {
         name.to_string_lossy().starts_with('.')
     });
     assert_eq!(hidden.count(), 0);
-}
-
-// sshare(1): "only the user's own"; root has a row below root.
-// A whole line less, so that each line that is left is right.
-#[test]
-fn a_file_of_another_size_than_the_manifest_names_is_refused() {
-    let folder = folder("cut-at-a-line");
-    let bin = commands(&folder, &[]);
-    let captures = folder.join("captures");
-    let ran = fairtree(
-        &["capture", &captures.display().to_string()],
-        Some(&bin),
-        false,
-    );
-    assert!(ran.status.success(), "{}", err(&ran));
-    let made = only(&captures);
-    for (file, args) in [
-        ("sshare.txt", &["share"][..]),
-        ("sprio.txt", &["prio"]),
-        ("jobs.txt", &["explain", "309"]),
-        ("qos.txt", &["what-if", "--nice", "309=1"]),
-    ] {
-        let path = made.join(file);
-        let whole = fs::read_to_string(&path).expect("text");
-        let kept = whole.trim_end().rfind('\n').map_or(0, |at| at + 1);
-        let longer = format!("{whole}\n");
-        for (text, why) in [
-            (&whole[..kept], "the file is cut off"),
-            (&longer, "the file was changed"),
-        ] {
-            fs::write(&path, text).expect("written");
-            let from = captures.display().to_string();
-            let ran = fairtree(&[args, &["--from", &from]].concat(), None, false);
-            assert_eq!(ran.status.code(), Some(2), "{file}");
-            let says = format!(
-                "{file}: has {} bytes, where manifest.json names {}",
-                text.len(),
-                whole.len()
-            );
-            let said = err(&ran);
-            assert!(said.contains(&says) && said.contains(why), "{file}: {said}");
-        }
-        fs::write(&path, &whole).expect("written");
-    }
-    let from = captures.display().to_string();
-    let ran = fairtree(&["share", "--from", &from], None, false);
-    assert!(ran.status.success(), "{}", err(&ran));
 }
 
 #[test]
@@ -518,59 +425,6 @@ fn each_way_to_fail_is_told() {
 }
 
 #[test]
-fn a_capture_without_slurmdbd_says_so() {
-    let folder = folder("slurmdbd");
-    let refused = "echo 'sacctmgr: error: Connection refused' >&2; exit 1";
-    let bin = commands(&folder, &[("sacctmgr", refused)]);
-    let target = folder.join("captures");
-    let target = target.to_str().expect("UTF-8");
-    let ran = fairtree(&["capture", target], Some(&bin), false);
-    assert!(ran.status.success(), "{}", err(&ran));
-    assert!(
-        err(&ran).contains("slurmdbd cannot be reached"),
-        "{}",
-        err(&ran)
-    );
-    assert!(out(&ran).contains("no answer"), "{}", out(&ran));
-    assert!(
-        fairtree(&["share", "--check", "--from", target], None, false)
-            .status
-            .success()
-    );
-    // Priorities of QOS count at this site.
-    let ran = fairtree(&["prio", "--from", target], None, false);
-    assert_eq!(ran.status.code(), Some(2));
-    assert!(
-        err(&ran).contains("the priorities of the QOS are not there"),
-        "{}",
-        err(&ran)
-    );
-}
-
-#[test]
-fn folders_without_captures_are_errors() {
-    let folder = folder("none");
-    let path = folder.to_str().expect("UTF-8");
-    for args in [
-        &["prio", "--from", path][..],
-        &["share", "--from", path],
-        &["capture", "--list", path],
-        &["share", "--from", "no-such-folder"],
-        &["prio", "--from", path, "tests/sprio/long.txt"],
-    ] {
-        let ran = fairtree(args, None, false);
-        assert_eq!(ran.status.code(), Some(2), "{args:?}");
-    }
-    fs::write(
-        folder.join("manifest.json"),
-        "{\"schema\": \"fairtree.capture/9\"}",
-    )
-    .expect("written");
-    let ran = fairtree(&["share", "--from", path], None, false);
-    assert!(err(&ran).contains("fairtree.capture/9"), "{}", err(&ran));
-}
-
-#[test]
 fn the_examples_of_the_help_text_work() {
     let folder = folder("help");
     let bin = commands(&folder, &[]);
@@ -621,162 +475,4 @@ fn a_dump_of_real_accounts_is_a_site() {
     let table =
         common::data::data_text("slurm/ubhpc/sacctmgr-show-assoc-22.05.8.txt").expect("data");
     assert_eq!(shown.lines().count(), table.lines().count() - 1);
-}
-
-/// Answers of squeue and scontrol in a folder, with `@` where Slurm prints the rest of the form of
-/// times, and what a capture keeps of them.
-fn queue(folder: &Path, jobs: u32, comment: &str) -> [String; 2] {
-    const TIME: &str = "2026-11-21T10:04:14";
-    let (mut names, mut records) = (String::new(), String::new());
-    for id in 1..=jobs {
-        // Names as users choose them: blanks, keys, line breaks.
-        let name = match id % 3 {
-            0 => format!("a job {id}"),
-            1 => format!("JobState=RUNNING {id}"),
-            _ => format!("two\nJobId={id} lines"),
-        };
-        names += &format!("{id}|{id}|{TIME}@|{name}\n");
-        records += &format!(
-            "JobId={id} JobName={name} UserId=u({id}) GroupId=g(1) MCS_label=N/A Priority={id} Nice=0 \
-             Account=physics QOS=normal JobState=PENDING Reason=Priority Dependency=(null) \
-             TimeLimit=00:05:00 SubmitTime={TIME}@ EligibleTime={TIME}@ AccrueTime={TIME}@ \
-             StartTime=Unknown Partition=main NumNodes=1-1 NumCPUs=1 TRES=cpu=1,node=1 \
-             Socks/Node=* Command=/x WorkDir=/y Comment={comment} Power= \n"
-        );
-    }
-    fs::write(folder.join("names.in"), &names).expect("written");
-    fs::write(folder.join("jobs.in"), &records).expect("written");
-    let line = |name: &str| name.replace("two\nJobId", "two?JobId");
-    let names = line(&names.replace(&format!("|{TIME}@"), ""));
-    let names = names.lines().map(|line| {
-        let mut cells = line.splitn(3, '|');
-        let (id, _) = (cells.next().expect("a number"), cells.next());
-        format!("{id}|{}\n", cells.next().expect("a name"))
-    });
-    let records = line(&records)
-        .replace('@', "")
-        .replace(" MCS_label=N/A", "");
-    [names.collect(), records]
-}
-
-/// Commands that print [`queue`].
-fn printing(folder: &Path, after: &str) -> PathBuf {
-    let recorded = checkout().join(CLUSTER);
-    let (recorded, given) = (recorded.display(), folder.display());
-    let stamped =
-        |file: &str| format!("sed \"s/@/${{SLURM_TIME_FORMAT#%FT%T}}/g\" '{given}/{file}.in'");
-    let scontrol = format!(
-        "case \"$*\" in *config) f=config;; *partition) f=partitions;; *node) f=nodes;; \
-         *job) {}; {after} exit;; *) exit 9;; esac\ncat '{recorded}'/$f.txt",
-        stamped("jobs")
-    );
-    commands(
-        folder,
-        &[("scontrol", &scontrol), ("squeue", &stamped("names"))],
-    )
-}
-
-/// The one capture in a folder.
-fn only(captures: &Path) -> PathBuf {
-    let entries = fs::read_dir(captures).expect("a folder");
-    let mut entries: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    assert_eq!(entries.len(), 1, "{entries:?}");
-    entries.remove(0)
-}
-
-#[test]
-fn files_hold_what_the_commands_printed() {
-    let folder = folder("streamed");
-    let [names, jobs] = queue(&folder, 500, "none");
-    let bin = printing(&folder, "");
-    let captures = folder.join("captures");
-    let path = captures.to_str().expect("UTF-8");
-    let ran = fairtree(&["capture", path], Some(&bin), false);
-    assert!(ran.status.success(), "{}", err(&ran));
-    assert_eq!(err(&ran), "", "no record is left out");
-    let capture = only(&captures);
-    let read = |file: &str| fs::read_to_string(capture.join(file)).expect("text");
-    assert!(read("names.txt") == names, "{}", read("names.txt"));
-    assert!(read("jobs.txt") == jobs, "{}", read("jobs.txt"));
-    for file in [
-        "config",
-        "assocs",
-        "qos",
-        "partitions",
-        "nodes",
-        "sprio",
-        "sshare",
-    ] {
-        let file = format!("{file}.txt");
-        assert_eq!(read(&file), text(&file));
-    }
-    let bytes = format!("jobs.txt             500 lines {:>11} bytes", jobs.len());
-    assert!(out(&ran).contains(&bytes), "{}", out(&ran));
-    let mode = |path: &Path| fs::metadata(path).expect("metadata").permissions().mode() & 0o777;
-    assert_eq!(mode(&capture), 0o700);
-    for entry in fs::read_dir(&capture).expect("a folder") {
-        assert_eq!(mode(&entry.expect("an entry").path()), 0o600);
-    }
-}
-
-#[test]
-fn an_answer_that_breaks_off_is_told_and_no_capture() {
-    let folder = folder("broken-off");
-    queue(&folder, 20, "none");
-    let captures = folder.join("captures");
-    let path = captures.to_str().expect("UTF-8");
-    let ran = fairtree(&["capture", path], Some(&printing(&folder, "")), false);
-    assert!(ran.status.success(), "{}", err(&ran));
-    let before = only(&captures);
-    let jobs = fs::read(before.join("jobs.txt")).expect("a file");
-    for (after, words) in [
-        (
-            "echo 'slurm_load_jobs error: Zero Bytes were transmitted' >&2; exit 1;",
-            "Zero Bytes",
-        ),
-        ("kill -9 $$;", "signal: 9"),
-        (
-            "printf 'JobId=21 JobName=x UserId=u(21) Gro';",
-            "ends within a line: the answer broke off",
-        ),
-    ] {
-        let ran = fairtree(&["capture", path], Some(&printing(&folder, after)), false);
-        assert_eq!(ran.status.code(), Some(2), "{after}");
-        assert!(err(&ran).contains(words), "{}", err(&ran));
-        assert_eq!(only(&captures), before);
-        assert!(fs::read(before.join("jobs.txt")).expect("a file") == jobs);
-    }
-}
-
-// An answer of 80 MB.
-#[test]
-fn of_a_long_answer_little_is_in_memory() {
-    let folder = folder("memory");
-    queue(&folder, 800, "#");
-    // Not by this process: what it has itself counts for its children up to their beginning.
-    let longer = format!("s/#/{}/", "x".repeat(100_000));
-    fs::write(folder.join("longer.sed"), longer).expect("written");
-    let mut sed = Command::new("sed");
-    sed.arg("-i").arg("-f").arg(folder.join("longer.sed"));
-    let made = sed.arg(folder.join("jobs.in")).status();
-    assert!(made.expect("sed runs").success());
-    let bin = printing(&folder, "");
-    let rest = std::env::var("PATH").expect("a path");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fairtree"));
-    command
-        .args(["--quiet", "capture"])
-        .arg(folder.join("captures"))
-        .env("PATH", format!("{}:{rest}", bin.display()))
-        .stdout(Stdio::null());
-    let ran = command.spawn().and_then(|mut child| child.wait4());
-    let ran = ran.expect("the command runs");
-    assert!(ran.status.success());
-    assert!(
-        ran.rusage.maxrss < 60_000_000,
-        "{} bytes",
-        ran.rusage.maxrss
-    );
-    fs::remove_dir_all(&folder).expect("it can be removed");
 }

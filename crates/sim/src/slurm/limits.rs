@@ -4,6 +4,8 @@
 //! QOS of a partition comes before that of the job's QOS, and that before the same one of an
 //! association.
 
+mod sums;
+
 use std::collections::HashMap;
 
 use fairtree::tree::{AssocIndex, Tree};
@@ -12,6 +14,7 @@ use fairtree_model::machine::{Limits, Machine, QosLimits, Tres};
 use super::ask::Ask;
 use super::state::Running;
 use super::usage::Allocation;
+use sums::{Sum, Used};
 
 /// The limits of a site.
 #[derive(Clone, Debug, Default)]
@@ -41,73 +44,6 @@ impl SiteLimits {
         let qos = self.qos.iter().map(|qos| &qos.all);
         let mut all = self.assocs.iter().chain(qos);
         all.any(|limits| !limits.group_mins.is_empty() || limits.group_wall_mins.is_some())
-    }
-}
-
-/// Jobs and resources of some running jobs.
-#[derive(Clone, Debug, Default)]
-struct Sum {
-    jobs: u32,
-    tres: HashMap<String, u64>,
-    /// Resources times minutes of their limits.
-    limit_mins: HashMap<String, u64>,
-}
-
-impl Sum {
-    fn add(&mut self, tres: &[(String, u64)], mins: u64) {
-        self.jobs += 1;
-        for (name, count) in tres {
-            *self.tres.entry(name.clone()).or_default() += count;
-            *self.limit_mins.entry(name.clone()).or_default() += count * mins;
-        }
-    }
-
-    fn take(&mut self, tres: &[(String, u64)], mins: u64) {
-        self.jobs = self.jobs.saturating_sub(1);
-        for (name, count) in tres {
-            for (of, less) in [
-                (&mut self.tres, *count),
-                (&mut self.limit_mins, count * mins),
-            ] {
-                let own = of.entry(name.clone()).or_default();
-                *own = own.saturating_sub(less);
-            }
-        }
-    }
-}
-
-/// Resources that some jobs have used, decayed like usage.
-#[derive(Clone, Debug, Default)]
-struct Used {
-    /// Seconds times count, by name.
-    tres_secs: HashMap<String, f64>,
-    wall_secs: f64,
-}
-
-impl Used {
-    fn add(&mut self, tres: &[(String, u64)], secs: f64) {
-        self.wall_secs += secs;
-        for (name, count) in tres {
-            *self.tres_secs.entry(name.clone()).or_default() += *count as f64 * secs;
-        }
-    }
-
-    fn decay(&mut self, factor: f64) {
-        self.wall_secs *= factor;
-        self.tres_secs.values_mut().for_each(|secs| *secs *= factor);
-    }
-
-    /// Returns true if a limit on minutes is reached: that of `wall`, or of a resource.
-    fn reaches(&self, limits: &Limits) -> Option<&'static str> {
-        let mins = |secs: f64| secs / 60.0;
-        let of = |name: &str| self.tres_secs.get(name).copied().unwrap_or(0.0);
-        let over = |(name, most): &(String, u64)| mins(of(name)) >= *most as f64;
-        if limits.group_mins.0.iter().any(over) {
-            return Some("GrpTRESMins");
-        }
-        let most = limits.group_wall_mins.map(f64::from);
-        most.is_some_and(|most| mins(self.wall_secs) >= most)
-            .then_some("GrpWall")
     }
 }
 
@@ -518,138 +454,4 @@ fn without(limits: &Tres, set: &[(&str, String)], name: &str) -> Tres {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::node_set::NodeSet;
-    use super::super::usage::Part;
-    use super::*;
-    use fairtree_model::machine::Node;
-
-    fn ask() -> Ask {
-        Ask {
-            id: 1,
-            task: None,
-            array_running: None,
-            submit: 0,
-            partitions: vec![0],
-            user: 0,
-            assoc: Some(AssocIndex::new(0)),
-            qos: Some(0),
-            least_nodes: 1,
-            most_nodes: None,
-            cpus: 4,
-            tasks: 4,
-            cpus_per_task: 1,
-            tasks_per_node: 0,
-            memory: None,
-            limit_secs: Some(3600),
-            least_secs: None,
-            gres: Vec::new(),
-            usable: NodeSet::all(2),
-            same: Vec::new(),
-            required: None,
-            exclusive: false,
-            contiguous: false,
-            nice: 0,
-            fixed: None,
-        }
-    }
-
-    fn running() -> Running {
-        let part = |node: usize, cpus: u32| Part {
-            node,
-            cpus,
-            cores: cpus,
-            memory_mb: 0,
-            gres: Vec::new(),
-        };
-        Running {
-            job: 0,
-            partition: 0,
-            start: 1000,
-            limit_end: 4600,
-            allocation: Allocation {
-                parts: vec![part(0, 3), part(1, 1)],
-                whole: false,
-            },
-        }
-    }
-
-    fn counters(assoc: Limits, qos: Limits, flags: &[&str]) -> Counters {
-        Counters::new(SiteLimits {
-            enforced: true,
-            assocs: vec![assoc],
-            qos: vec![QosLimits {
-                all: qos,
-                flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
-                ..QosLimits::default()
-            }],
-            partition_qos: vec![None],
-            parents: vec![None],
-            accounts: vec![0],
-        })
-    }
-
-    fn machine() -> Machine {
-        Machine {
-            nodes: vec![Node::default(), Node::default()],
-            ..Machine::default()
-        }
-    }
-
-    fn cpu(count: u64) -> Tres {
-        Tres(vec![("cpu".to_owned(), count)])
-    }
-
-    // By hand: four CPUs for 300 s are 20 CPU-minutes, and 5 minutes.
-    #[test]
-    fn minutes_that_were_used_are_limited_and_decay() {
-        let (machine, asks) = (machine(), [ask()]);
-        let of_cpus = Limits {
-            group_mins: cpu(20),
-            ..Limits::default()
-        };
-        let of_wall = Limits {
-            group_wall_mins: Some(5),
-            ..Limits::default()
-        };
-        for (assoc, qos, words) in [
-            (
-                of_cpus.clone(),
-                Limits::default(),
-                "GrpTRESMins of the association",
-            ),
-            (Limits::default(), of_cpus, "GrpTRESMins of the QOS"),
-            (
-                of_wall.clone(),
-                Limits::default(),
-                "GrpWall of the association",
-            ),
-            (Limits::default(), of_wall, "GrpWall of the QOS"),
-        ] {
-            for flags in [&[][..], &["NoDecay"]] {
-                let mut counters = counters(assoc.clone(), qos.clone(), flags);
-                counters.pass(&machine, &asks, &[], 1000, 1.0);
-                counters.pass(&machine, &asks, &[running()], 1200, 1.0);
-                assert_eq!(counters.before(&asks[0], 0), None);
-                counters.use_until(&machine, &asks, &running(), 1300);
-                assert_eq!(counters.before(&asks[0], 0), Some(words));
-                counters.pass(&machine, &asks, &[], 1500, 0.5);
-                let stays = !flags.is_empty() && words.ends_with("QOS");
-                assert_eq!(counters.before(&asks[0], 0), stays.then_some(words));
-            }
-        }
-    }
-
-    #[test]
-    fn resources_on_a_node_are_limited() {
-        let (machine, asks) = (machine(), [ask()]);
-        for (most, words) in [(3, None), (2, Some("MaxTRESPerNode of the QOS"))] {
-            let limits = Limits {
-                node_tres: cpu(most),
-                ..Limits::default()
-            };
-            let counters = counters(Limits::default(), limits, &[]);
-            assert_eq!(counters.after(&machine, &asks[0], &running()), words);
-        }
-    }
-}
+mod tests;
