@@ -74,27 +74,19 @@ pub(super) fn run(args: &ApplyArgs, messages: &Messages) -> Result<Outcome, Fail
 
 /// The place of a plan by what names it.
 fn place(args: &ApplyArgs) -> Result<Place, Failure> {
-    let service = |url: Option<&str>| {
-        Service::new(
-            url,
-            &args.service.config,
-            args.service.munge_socket.as_deref(),
-        )
-    };
     let is_number = |text: &str| {
         (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
     };
     let text = args.plan.trim();
     if is_number(text) {
-        return Ok(Place::Service(
-            service(args.service.url.as_deref())?,
-            text.to_owned(),
-        ));
+        let service = Service::new(None, &args.service)?;
+        return Ok(Place::Service(service, text.to_owned()));
     }
     if text.starts_with("https://") || text.starts_with("http://") {
         return match text.trim_end_matches('/').rsplit_once("/plan/") {
             Some((url, id)) if is_number(id) => {
-                Ok(Place::Service(service(Some(url))?, id.to_owned()))
+                let service = Service::new(Some(url), &args.service)?;
+                Ok(Place::Service(service, id.to_owned()))
             }
             _ => Err(Failure::Usage(format!(
                 "PLAN: found {text:?}, allowed is the address of a plan, as https://fairtree.example.org/plan/7"
@@ -145,11 +137,7 @@ fn report(args: &ApplyArgs, place: &Place, plan: &Plan, became: &Became, message
     let told = match place {
         Place::Service(service, id) => service.outcome(id, became),
         Place::File(_) => {
-            let service = Service::new(
-                args.service.url.as_deref(),
-                &args.service.config,
-                args.service.munge_socket.as_deref(),
-            );
+            let service = Service::new(None, &args.service);
             service.and_then(|service| service.outcome(&plan.id, became))
         }
     };

@@ -11,8 +11,8 @@ use super::message::Messages;
 use super::progress::Waiting;
 use super::{Failure, Outcome};
 use fairtree_model::input::capture::{
-    RecordError, Recording, Stored, latest_history, list as captures, load_pseudonyms, open_only,
-    save_pseudonyms,
+    RecordError, Recording, Stored, has_history_of_today, list as captures, load_pseudonyms,
+    open_only, save_pseudonyms,
 };
 use fairtree_model::input::slurm::snapshot::Source;
 
@@ -25,7 +25,7 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
         return Ok(Outcome::Done);
     }
     let failed = |error| Failure::File(args.folder.display().to_string(), error);
-    let sources = match args.no_history || has_history_of_today(&args.folder) {
+    let sources = match args.no_history || has_history_of_today(&args.folder, now()) {
         true => &Source::KEPT[..],
         false => &Source::FILES[..],
     };
@@ -70,17 +70,10 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-/// Seconds for which the past jobs of a capture are recent enough: slightly less than a day, so that a
-/// daily timer asks each time.
-const HISTORY_SECS: u64 = 23 * 3600;
-
-/// Returns true if a capture in the folder has past jobs that are not a day old.
-fn has_history_of_today(folder: &Path) -> bool {
+/// Seconds since 1970.
+fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.map_or(0, |since| since.as_secs());
-    // A folder that is not there yet has none.
-    let found = latest_history(folder, u64::MAX).ok().flatten();
-    found.is_some_and(|stored| stored.manifest.time.saturating_add(HISTORY_SECS) > now)
+    now.map_or(0, |since| since.as_secs())
 }
 
 /// Removes the captures that are not to be kept; never the one that was just made.

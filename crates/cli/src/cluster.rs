@@ -13,7 +13,7 @@ use fairtree_analysis::policy::{notes, notes_beside_places};
 use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, runs};
 use fairtree_model::input::capture::follow;
-use fairtree_model::input::slurm::config::Settings;
+use fairtree_model::input::slurm::config::{hides_jobs, hides_usage};
 use fairtree_model::input::slurm::part::Wanted;
 use fairtree_model::input::slurm::snapshot::{Purpose, Queued, Snapshot};
 use fairtree_model::input::sshare::Listing;
@@ -42,31 +42,27 @@ pub(super) enum Readable {
     Rows(Box<Snapshot>),
 }
 
-/// Returns true if `PrivateData` hides shares and usage of others.
-fn hides_usage(settings: &Settings) -> bool {
-    let hides = |word: &String| matches!(word.as_str(), "usage" | "accounts" | "users" | "all");
-    settings.private_data.iter().any(hides)
-}
-
 /// Why less is told than of a site that is seen whole.
 pub(super) fn hidden(snapshot: &Snapshot) -> String {
-    let so = match hides_usage(&snapshot.queued.settings) {
-        true => "this is what your own rows of sshare and sprio tell",
+    let so = match hides_usage(&snapshot.queued.settings.private_data) {
+        true => "this is what your own rows of sshare and sprio show",
         false => "points that depend on them are those that sprio printed",
     };
     hidden_so(snapshot, so)
 }
 
-/// What is hidden, and what follows from that.
+/// A sentence on the hidden parts of a site, and their consequence.
 pub(super) fn hidden_so(snapshot: &Snapshot, so: &str) -> String {
     let Queued {
         settings, hidden, ..
     } = &snapshot.queued;
     let words = settings.private_data.join(",");
-    let hides = |word: &str| settings.private_data.iter().any(|private| private == word);
     let unseen: Vec<&str> = [
-        (hides_usage(settings), "no shares and usage of others"),
-        (hides("jobs"), "no jobs of others"),
+        (
+            hides_usage(&settings.private_data),
+            "no shares and usage of others",
+        ),
+        (hides_jobs(&settings.private_data), "no jobs of others"),
         (hidden.partitions, "no partitions"),
         (hidden.nodes, "no nodes"),
     ]
@@ -157,7 +153,7 @@ impl Where<'_> {
         let is_part = snapshot.queued.hidden.any();
         let cluster = match Cluster::from_snapshot(&snapshot, compat) {
             Ok(cluster) if !is_part => cluster,
-            Err(error) if !is_part && !hides_usage(&snapshot.queued.settings) => {
+            Err(error) if !is_part && !hides_usage(&snapshot.queued.settings.private_data) => {
                 return Err(error.into());
             }
             _ => return Ok(Readable::Rows(Box::new(snapshot))),
@@ -175,7 +171,7 @@ impl Where<'_> {
         Some(cluster)
     }
 
-    /// What a user sees of a site: without nodes and partitions, or [`Cluster::seen`], with a note.
+    /// The part of a site that a user sees: without nodes and partitions, or [`Cluster::seen`], with a note.
     pub fn seen(&self, snapshot: &Snapshot) -> Result<Cluster, Failure> {
         let compat = self.compat.map(compat_of).transpose()?;
         let mut cluster = part(snapshot, compat)?;
@@ -247,7 +243,7 @@ impl Where<'_> {
     }
 }
 
-/// What a user sees of a site: without nodes and partitions, or [`Cluster::seen`].
+/// The part of a site that a user sees: without nodes and partitions, or [`Cluster::seen`].
 pub(super) fn part(snapshot: &Snapshot, compat: Option<Compat>) -> Result<Cluster, Failure> {
     match Cluster::from_snapshot(snapshot, compat) {
         Ok(cluster) => Ok(cluster),

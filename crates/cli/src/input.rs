@@ -80,8 +80,8 @@ pub(super) fn is_piped() -> bool {
     stdin.is_ok_and(|kind| kind.is_fifo() || kind.is_file() || kind.is_socket())
 }
 
-/// The site of a capture, or the live one, which is asked for what `purpose` needs; `None` where a file or a
-/// pipe is to be read.
+/// The site of a capture, or the live one, which is asked for what `purpose` needs; `None`: there is a file or a
+/// pipe to read.
 pub(super) fn snapshot(
     live: &LiveArgs,
     file: Option<&Path>,
@@ -114,7 +114,7 @@ pub(super) fn snapshot(
     Ok(Some(snapshot))
 }
 
-/// Shows what Slurm did not answer, and what of its answers cannot be read. What `PrivateData` hides is told
+/// Shows what Slurm did not answer, and what of its answers cannot be read. What `PrivateData` hides is shown
 /// beside the answer.
 pub(super) fn note_missing(taken: &Taken, messages: &Messages) {
     for (source, error) in &taken.missing {

@@ -1,12 +1,13 @@
 //! The service of the site, asked through curl. munge proves who asks.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 
 use super::Failure;
+use super::args::ServiceArgs;
 use super::login::{credential, url};
 use fairtree_analysis::plan::{Outcome, purpose_of_outcome, purpose_of_reading};
 
@@ -17,16 +18,13 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// The service at `url`; otherwise that of the environment or of the file of settings.
-    pub fn new(
-        url_option: Option<&str>,
-        config: &Path,
-        munge_socket: Option<&Path>,
-    ) -> Result<Service, Failure> {
-        let url = url(url_option, config)?;
+    /// The service that options name; otherwise that of the environment or of the file of settings. `url`: an
+    /// address that stands before these.
+    pub fn new(url: Option<&str>, args: &ServiceArgs) -> Result<Service, Failure> {
+        let url = self::url(url.or(args.url.as_deref()), &args.config)?;
         Ok(Service {
             url: url.trim_end_matches('/').to_owned(),
-            munge_socket: munge_socket.map(Path::to_path_buf),
+            munge_socket: args.munge_socket.clone(),
         })
     }
 

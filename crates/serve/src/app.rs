@@ -72,8 +72,8 @@ pub struct Shared {
     picture: RwLock<Option<Arc<Picture>>>,
     /// Forecasts of its jobs, or those of the picture before.
     starts: RwLock<Option<Arc<Starts>>>,
-    /// Who is told of each picture.
-    told: Mutex<Option<SyncSender<()>>>,
+    /// The channel that gets a message for each picture.
+    notified: Mutex<Option<SyncSender<()>>>,
     /// Why there is no newer picture.
     trouble: Mutex<Option<String>>,
     pub(crate) access: Access,
@@ -97,7 +97,7 @@ impl Shared {
         Shared {
             picture: RwLock::new(picture.map(Arc::new)),
             starts: RwLock::new(None),
-            told: Mutex::new(None),
+            notified: Mutex::new(None),
             trouble: Mutex::new(None),
             no_transactions: Mutex::new(match &access {
                 Access::As(_) => Some("a capture does not contain them".to_owned()),
@@ -126,16 +126,16 @@ impl Shared {
         // Requests do not wait until it is freed.
         drop(before);
         *self.trouble_held() = None;
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(told) = &*told {
-            // Who was told and has not looked yet will see this one.
-            let _ = told.try_send(());
+        let notified = self.notified.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = &*notified {
+            // A receiver that has not read the last message will see this picture.
+            let _ = sender.try_send(());
         }
     }
 
-    /// Names who is told of each picture from now on.
-    pub fn tell_of_pictures(&self, sender: SyncSender<()>) {
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+    /// Sends a message for each picture from now on.
+    pub fn notify_of_pictures(&self, sender: SyncSender<()>) {
+        *self.notified.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
     }
 
     /// Puts other forecasts in their place.
@@ -144,7 +144,7 @@ impl Shared {
         *held = starts.map(Arc::new);
     }
 
-    /// The forecasts at present; `None`: there are none.
+    /// The forecasts at present; `None`: without any.
     pub fn starts(&self) -> Option<Arc<Starts>> {
         let held = self.starts.read().unwrap_or_else(PoisonError::into_inner);
         held.clone()

@@ -90,7 +90,7 @@ pub struct Picture {
     own: HashMap<String, Vec<usize>>,
     /// Jobs of each user that wait or run, by position among the jobs of the cluster.
     of_user: HashMap<String, Vec<usize>>,
-    /// What the doctor finds, once it was asked for.
+    /// Findings of the doctor, once they were asked for.
     findings: OnceLock<Vec<Finding>>,
     /// Metrics, once they were asked for.
     metrics: OnceLock<Result<Vec<Family>, String>>,
@@ -319,7 +319,7 @@ impl Picture {
         self.own.get(user).map_or(&[], Vec::as_slice)
     }
 
-    /// What the doctor finds, computed once.
+    /// Findings of the doctor, computed once.
     pub fn findings(&self) -> &[Finding] {
         self.findings.get_or_init(|| health::findings(self))
     }

@@ -12,6 +12,7 @@ use fairtree_analysis::forecast::{
 };
 use fairtree_model::input::capture::{open_only, with_history};
 use fairtree_model::input::recorded::past;
+use fairtree_model::input::slurm::config::{hides_jobs, hides_usage};
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::input::slurm::{job_request, present};
 use fairtree_model::input::{InputError, LeftOut};
@@ -74,26 +75,21 @@ impl Starts {
     pub fn of(picture: &Picture) -> Result<Option<Starts>, StartsError> {
         let stored = open_only(&picture.folder, &OF_MACHINE)?;
         let private = &picture.cluster.private_data;
-        let hides =
-            |word: &String| ["jobs", "usage", "accounts", "users", "all"].contains(&word.as_str());
         let Some(before) = with_history(&stored)? else {
             return Ok(None);
         };
-        if private.iter().any(hides) {
+        if hides_jobs(private) || hides_usage(private) {
             return Ok(None);
         }
         let name = stored.folder.display().to_string();
         let machine = present::read(&name, &stored.answers)?;
-        let open = |path: std::path::PathBuf| {
-            let name = path.display().to_string();
-            let file = File::open(&path).map_err(|error| InputError::new(&name, error))?;
-            Ok::<_, InputError>((name, BufReader::with_capacity(1 << 16, file)))
-        };
-        let (file, jobs) = open(stored.path(Source::Jobs)?)?;
+        let path = stored.path(Source::Jobs)?;
+        let file = path.display().to_string();
+        let jobs = File::open(&path).map_err(|error| InputError::new(&file, error))?;
+        let jobs = BufReader::with_capacity(1 << 16, jobs);
         let mut left = LeftOut::default();
         let jobs = job_request::read(&file, jobs, picture.names(), picture.time(), &mut left)?;
-        let (file, past) = open(before.path(Source::History)?)?;
-        let past = past::read(&file, past)?;
+        let past = past::read_file(&before.path(Source::History)?)?;
         let wanted = waiting_of(&picture.cluster, None);
         let asked = Asked {
             cluster: &picture.cluster,
@@ -133,7 +129,7 @@ pub fn follow(shared: Arc<Shared>) {
     let (sender, fresh) = mpsc::sync_channel(1);
     // There may be a picture already.
     let _ = sender.try_send(());
-    shared.tell_of_pictures(sender);
+    shared.notify_of_pictures(sender);
     thread::spawn(move || {
         while fresh.recv().is_ok() {
             let Some(picture) = shared.picture() else {

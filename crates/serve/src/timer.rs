@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fairtree::config::Config;
-use fairtree_model::input::capture::{RecordError, Recording, latest_history, list};
+use fairtree_model::input::capture::{
+    RecordError, Recording, has_history_of_today, latest_history, list,
+};
 use fairtree_model::input::slurm::snapshot::Source;
 
 use crate::app::Shared;
@@ -18,9 +20,6 @@ use crate::settings::Capture;
 
 /// The longest pause after failures.
 const LONGEST: Duration = Duration::from_secs(3600);
-
-/// Past jobs are asked for where those of the captures are older than this, seconds: once a day.
-const HISTORY_SECS: i64 = 23 * 3600;
 
 /// The shortest time between two questions for them, whether or not they are answered.
 const HISTORY_PAUSE: Duration = Duration::from_secs(3600);
@@ -49,9 +48,10 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
     let mut asked: Option<Instant> = None;
     loop {
         let (of, to, began) = (settings.clone(), shared.clone(), Instant::now());
+        let now = u64::try_from(pages::now()).unwrap_or(0);
         let with_history = settings.history
             && asked.is_none_or(|asked| asked.elapsed() >= HISTORY_PAUSE)
-            && !has_history(&settings.folder);
+            && !has_history_of_today(&settings.folder, now);
         if with_history {
             asked = Some(began);
         }
@@ -87,16 +87,8 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
     }
 }
 
-/// Returns true if a capture has past jobs that are not a day old.
-fn has_history(folder: &Path) -> bool {
-    // A folder that is not there yet has none.
-    let found = latest_history(folder, u64::MAX).ok().flatten();
-    let time = found.and_then(|stored| i64::try_from(stored.manifest.time).ok());
-    time.is_some_and(|time| time.saturating_add(HISTORY_SECS) > pages::now())
-}
-
 /// One capture, published, read and ranked; older ones beyond the number to keep are removed. `with_history`: with
-/// past jobs, where Slurm tells them.
+/// past jobs, where Slurm lists them.
 ///
 /// # Errors
 /// [`TakeError`]; captures of before stay as they are.

@@ -28,8 +28,8 @@ pub fn explain_printed(reports: &[PrioReport], id: u32) -> Result<JobExplanation
 }
 
 /// Explains a job of a cluster of which a user sees a part: by the points that sprio printed, with the reason to
-/// wait and places among the jobs that are seen. Of a job that sprio does not list, because it is held, not
-/// eligible or runs, the terms are not known.
+/// wait and places among the jobs that are seen. The terms of a job that sprio does not list are not known: it is
+/// held, not eligible, or runs.
 ///
 /// # Errors
 /// Those of [`waits`].

@@ -10,6 +10,7 @@ use crate::waiting::{WaitingLine, Way};
 use fairtree::config::Order;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 use fairtree_model::input::recorded::RecordedJob;
+use fairtree_model::input::slurm::config::hides_jobs;
 use fairtree_model::machine::Machine;
 use fairtree_model::span::Span;
 use fairtree_sim::forecast::{
@@ -289,7 +290,7 @@ pub fn forecast_jobs(
             median_error_seconds: hits.median_error_secs,
         },
         complete,
-        visible_only: hides_jobs(cluster),
+        visible_only: hides_jobs(&cluster.private_data),
         jobs: made,
         assumptions,
     })
@@ -332,15 +333,10 @@ pub fn planned_starts(
         past_weeks: 0,
         trust: Trust::default(),
         complete: true,
-        visible_only: hides_jobs(cluster),
+        visible_only: hides_jobs(&cluster.private_data),
         jobs: jobs.iter().map(of).collect(),
         assumptions: vec![why],
     })
-}
-
-/// Returns true if `PrivateData` hides the jobs of others.
-fn hides_jobs(cluster: &Cluster) -> bool {
-    cluster.private_data.iter().any(|word| word == "jobs")
 }
 
 /// Returns true if a job cannot start whatever others do: it is held, or asks for more than there is.

@@ -20,7 +20,7 @@ pub struct WaitingLine {
     jobs: HashMap<u32, Range<usize>>,
     /// Entries with a place, by partition. Under `order=` all are in one list.
     lists: HashMap<Option<Index>, List>,
-    /// Whose jobs they are, by entry.
+    /// The owner of each entry's job.
     owners: Vec<Owner>,
     /// Names of accounts, by the numbers of owners; jobs without an account have an empty name.
     accounts: Vec<String>,
@@ -33,7 +33,7 @@ pub struct WaitingLine {
 struct List {
     /// Their positions.
     entries: Vec<u32>,
-    /// Whose jobs they are, next to each other: those ahead of a job are all read.
+    /// The owners of the jobs, one array: those ahead of a job are all read.
     owners: Vec<Owner>,
 }
 

@@ -11,6 +11,7 @@ use super::standing::{Entry, JobStanding, QueueError, Standing, associations};
 use crate::explain::line::OrderWord;
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{AssocName, Cluster};
+use fairtree_model::input::slurm::config::hides_jobs;
 
 /// Which way something moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -130,7 +131,7 @@ pub struct WhatIf {
     pub jobs: Option<JobMoves>,
     /// The assumptions of the answer, one sentence each.
     pub assumptions: Vec<String>,
-    /// What happens while time passes, by simulation; `None`: nothing was simulated.
+    /// Events while time passes, by simulation; `None`: nothing was simulated.
     pub meanwhile: Option<Meanwhile>,
     /// Jobs, and names of accounts and users, that the changes are about.
     #[serde(skip)]
@@ -313,7 +314,7 @@ fn row(
     }
 }
 
-/// What is assumed of time that passes without a simulation.
+/// Assumptions about time that passes without a simulation.
 pub(super) fn without_starts(before: &Cluster, changes: &[SiteChange]) -> Vec<String> {
     let passes = |change: &SiteChange| matches!(change, SiteChange::After(_));
     if !changes.iter().any(passes) {
@@ -346,7 +347,7 @@ fn assumptions(before: &Cluster, passing: Vec<String>) -> Vec<String> {
                 order.word()
             ),
         });
-        if before.private_data.iter().any(|word| word == "jobs") {
+        if hides_jobs(&before.private_data) {
             said.push(
                 "PrivateData=jobs hides jobs of others: places are among the jobs that you may see, and are no \
                  places in the queue"

@@ -1,8 +1,6 @@
 //! What forecasts are made from: a live site, or a capture.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,6 +15,7 @@ use fairtree_analysis::forecast::{Asked, QueueForecast, Wanted, planned_starts};
 use fairtree_model::cluster::Cluster;
 use fairtree_model::input::capture::{Stored, latest_history, open, take, with_history};
 use fairtree_model::input::recorded::{RecordedJob, past, read_site};
+use fairtree_model::input::slurm::config::{hides_jobs, hides_usage};
 use fairtree_model::input::slurm::job::read_names;
 use fairtree_model::input::slurm::snapshot::{Answers, Purpose, Snapshot, Source};
 use fairtree_model::input::slurm::{job_request, present};
@@ -71,7 +70,7 @@ pub(crate) struct Present {
     pub unknown: Vec<String>,
 }
 
-/// What of a site is seen.
+/// A site as its user sees it.
 pub(crate) enum Read {
     /// Enough for forecasts.
     Whole(Box<Present>),
@@ -90,7 +89,7 @@ pub(crate) struct Part {
     now: i64,
     /// How old it is, seconds; `None`: it is live.
     pub age_secs: Option<i64>,
-    /// What is hidden.
+    /// A sentence on what is hidden.
     pub why: String,
 }
 
@@ -172,11 +171,10 @@ impl Present {
         if user.as_deref() == Some("root") {
             private.clear();
         }
-        let hides = |words: &[&str]| private.iter().any(|word| words.contains(&&**word));
         let own = |name: &str| user.as_deref() == Some(name);
         let only_own = snapshot.queued.jobs.iter().all(|job| own(&job.user));
-        let hides_jobs = hides(&["jobs", "all"]) && only_own;
-        let hides_shares = hides(&["usage", "accounts", "users", "all"]);
+        let hides_jobs = hides_jobs(private) && only_own;
+        let hides_shares = hides_usage(private);
         let cluster = match Cluster::from_snapshot(&snapshot, compat) {
             Ok(cluster) if !hides_jobs && !snapshot.queued.hidden.any() => cluster,
             Err(error) if !hides_shares => return Err(error.into()),
@@ -352,10 +350,7 @@ fn past_of(stored: &Stored, notes: &mut Vec<String>) -> Result<Vec<RecordedJob>,
         });
         return Ok(Vec::new());
     };
-    let path = found.path(Source::History)?;
-    let name = path.display().to_string();
-    let file = File::open(&path).map_err(|error| InputError::new(&name, error))?;
-    let read = past::read(&name, BufReader::with_capacity(1 << 16, file))?;
+    let read = past::read_file(&found.path(Source::History)?)?;
     notes.extend(read.notes);
     Ok(read.jobs)
 }

@@ -69,7 +69,7 @@ pub(super) struct Waiting<'a> {
     pub eligible_time: Option<i64>,
     /// Slurm's own estimate of its start.
     pub slurm_start_time: Option<i64>,
-    /// The forecast of its start; `None`: there is none.
+    /// The forecast of its start; `None`: without one.
     pub forecast: Option<Start>,
     /// The ways to run it.
     pub ways: Vec<Way>,

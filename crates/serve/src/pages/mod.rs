@@ -55,7 +55,7 @@ pub struct Around<'a> {
     pub applies: bool,
     /// Why changes from outside are not known.
     pub no_transactions: Option<&'a str>,
-    /// Forecasts of starts; `None`: there are none.
+    /// Forecasts of starts; `None`: without any.
     pub starts: Option<&'a Starts>,
 }
 

@@ -13,7 +13,7 @@ use super::Seen;
 use super::job::failed;
 use crate::answer::Refusal;
 
-/// Changes that put a job ahead of the next one are tried for its page on sites with up to so many associations: a
+/// Changes that put a job ahead of the next one are tried for its page on sites with up to this number of associations: a
 /// page of a larger one leads to that of the two jobs, which tries them.
 const MOST_ASSOCS: usize = 5_000;
 

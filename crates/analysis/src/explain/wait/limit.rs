@@ -9,6 +9,7 @@ use serde::Serialize;
 use fairtree::priority::{Job, TimeLimit};
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase, Names};
+use fairtree_model::input::slurm::config::hides_jobs;
 use fairtree_model::input::slurm::limits::Limits;
 
 /// A limit that keeps a job from starting.
@@ -254,7 +255,7 @@ fn used(
         "GrpJobs" | "GrpTRES" | "MaxJobs" | "MaxJobsPU" | "MaxJobsPA" | "MaxTRESPU" | "MaxTRESPA"
     );
     // Without the jobs of others the sum would be too small.
-    if !counts || cluster.private_data.iter().any(|word| word == "jobs") {
+    if !counts || hides_jobs(&cluster.private_data) {
         return None;
     }
     let counted = cluster.jobs().iter().filter(|other| {

@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::{ExplainError, RankedSite, Remedy, RemedyKind, compare_jobs};
 use crate::waiting::{WaitingLine, Way};
 use fairtree_model::cluster::{Cluster, ClusterJob};
+use fairtree_model::input::slurm::config::hides_jobs;
 
 pub use cause::{Cause, Dependency, cause};
 pub use limit::Reached;
@@ -143,7 +144,7 @@ pub fn without_next<'a>(
         cause,
         places,
         ahead: ahead.accounts.into_iter().map(Ahead::from).collect(),
-        visible_only: cluster.private_data.iter().any(|word| word == "jobs"),
+        visible_only: hides_jobs(&cluster.private_data),
         steps,
         next: None,
     };

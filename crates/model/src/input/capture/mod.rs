@@ -22,6 +22,7 @@ pub use policy::follow;
 pub use recent::{KEPT_FOR, Recent};
 pub use recording::{RecordError, Recording};
 pub use store::{
-    Stored, latest_history, list, load_pseudonyms, open, open_only, save_pseudonyms, with_history,
+    Stored, has_history_of_today, latest_history, list, load_pseudonyms, open, open_only,
+    save_pseudonyms, with_history,
 };
 pub use taken::{Taken, take};

@@ -307,6 +307,17 @@ pub fn latest_history(folder: &Path, until: u64) -> Result<Option<Stored>, Input
     Ok(None)
 }
 
+/// Seconds for which the past jobs of a capture are recent enough: slightly less than a day, so that a
+/// daily timer asks each time.
+const HISTORY_SECS: u64 = 23 * 3600;
+
+/// Returns true if a capture in a folder has past jobs that are not a day old; `now`: seconds since 1970. A
+/// folder that does not exist yet, or cannot be read, has none.
+pub fn has_history_of_today(folder: &Path, now: u64) -> bool {
+    let found = latest_history(folder, u64::MAX).ok().flatten();
+    found.is_some_and(|stored| stored.manifest.time.saturating_add(HISTORY_SECS) > now)
+}
+
 fn captures(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     let name = folder.display().to_string();
     let entries = fs::read_dir(folder).map_err(|error| InputError::new(&name, error))?;

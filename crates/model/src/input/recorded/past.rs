@@ -1,6 +1,8 @@
 //! The jobs of the last days, as `sacct` lists them for a capture.
 
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use super::jobs::{Options, RecordedJob, job};
 use crate::input::error::{InputError, Problem};
@@ -36,6 +38,16 @@ pub fn read(name: &str, input: impl BufRead) -> Result<Past, InputError> {
     }
     past.jobs.sort_by_key(|job| (job.submit_ms, job.id));
     Ok(past)
+}
+
+/// Reads the file of a capture with the answer of sacct.
+///
+/// # Errors
+/// A file that cannot be opened; those of [`read`].
+pub fn read_file(path: &Path) -> Result<Past, InputError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|error| InputError::new(&name, error))?;
+    read(&name, BufReader::with_capacity(1 << 16, file))
 }
 
 /// Checks that an answer is what sacct prints.

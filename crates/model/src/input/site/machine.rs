@@ -109,7 +109,7 @@ pub(super) fn read(text: &Text<'_>, file: &File) -> Result<Option<Machine>, Inpu
     }
     if machine.partitions.is_empty() {
         let at = file.nodes.as_ref().map_or(0, |nodes| nodes.span().start);
-        let why = "[[nodes]] are there, but no partition has them".to_owned();
+        let why = "the file lists [[nodes]], but no partition has them".to_owned();
         return Err(text
             .error(at, Problem::Structure(why))
             .hint("describe one: [partitions.main] with nodes = \"ALL\""));

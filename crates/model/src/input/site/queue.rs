@@ -27,7 +27,7 @@ use fairtree::config::tres_weights::parse_tres_weights;
 use fairtree::priority::TimeLimit;
 use fairtree::tree::Shares;
 
-/// What is known of a site before its jobs.
+/// A site without its jobs.
 pub(super) struct Known<'a> {
     /// Its settings.
     pub config: &'a Config,

@@ -209,6 +209,20 @@ fn refused(file: &str, text: &str, error: &ConfigError) -> InputError {
     }
 }
 
+/// Returns true if `PrivateData` hides jobs of other users.
+pub fn hides_jobs(private_data: &[String]) -> bool {
+    private_data
+        .iter()
+        .any(|word| matches!(word.as_str(), "jobs" | "all"))
+}
+
+/// Returns true if `PrivateData` hides shares and usage of other users: sshare lists neither where
+/// accounts or users are hidden.
+pub fn hides_usage(private_data: &[String]) -> bool {
+    let hides = |word: &String| matches!(word.as_str(), "usage" | "accounts" | "users" | "all");
+    private_data.iter().any(hides)
+}
+
 /// `Key   = value`.
 fn pair(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once('=')?;

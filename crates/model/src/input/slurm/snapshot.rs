@@ -232,15 +232,15 @@ impl Source {
     }
 }
 
-/// What answers are for: only those that a number depends on are asked for.
+/// The purpose of answers: Slurm is asked only for those on which a number depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Anything: all of them.
     Any,
     /// The priorities of jobs, and why they wait.
     Priorities,
-    /// What running jobs add to the usage of associations, from the last pass on: the ages that sprio prints
-    /// show its moment.
+    /// The usage that running jobs add to associations from the last pass on: the ages that sprio prints show
+    /// its moment.
     Usage,
     /// Shares and usage.
     Shares,
@@ -377,7 +377,7 @@ pub struct Queued {
     /// A sentence for each record that could not be read, and about settings that are not known for
     /// certain.
     pub left_out: Vec<String>,
-    /// What `PrivateData` refused to who asked.
+    /// Answers that `PrivateData` refused.
     pub hidden: Hidden,
 }
 
@@ -387,7 +387,7 @@ pub struct Queued {
 pub struct Hidden {
     /// The partitions: those in `partitions` are what jobs name.
     pub partitions: bool,
-    /// The nodes: `nodes` are none.
+    /// The nodes: `nodes` is empty.
     pub nodes: bool,
 }
 

@@ -44,7 +44,7 @@ impl<R: BufRead> Records<'_, R> {
         }
         if !columns::begins(&self.text) {
             return Err(self
-                .error("a listing of sacct without header does not tell its columns".into())
+                .error("a listing of sacct without header does not name its columns".into())
                 .hint(
                     "leave out -n of sacct, or name them: fairtree chart --columns \
                      JobID,User,Account,Start,End,AllocTRES,...",
@@ -143,7 +143,7 @@ impl<R: BufRead> Records<'_, R> {
         };
         if let Some(at) = self.header.wanted().find(|&at| aligned[at].is_none()) {
             let why = format!(
-                "{found} cells between |, where the header has {due}: which is {} cannot be told",
+                "{found} cells between |, where the header has {due}: which is {} is not known",
                 self.header.names[at]
             );
             return Err(self.error(why).hint(hint));
