@@ -65,7 +65,7 @@ fn promised(guide: &str, command: &str) -> BTreeSet<String> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// Runs a command where scripts stand in for Slurm's, with `edit` applied to each; what they were asked.
+/// Runs a command with scripts in place of Slurm's, with `edit` applied to each; what they were asked.
 fn asked(folder: &Path, args: &[&str], edit: &dyn Fn(&str, String) -> String) -> Vec<String> {
     let bin = commands(folder, &[]);
     let log = folder.join("log");

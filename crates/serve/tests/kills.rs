@@ -1,4 +1,4 @@
-//! The service killed while it writes: pictures, courses, plans, what became of them. What it had told as kept is
+//! The service killed while it writes: pictures, courses, plans, what became of them. What it had reported as kept is
 //! there after the next start, and whole. Expected: what its answers said before each kill.
 
 mod running;
@@ -12,7 +12,7 @@ use running::{CALLS, PATIENCE, Place, Running, token};
 use rusqlite::Connection;
 use serde_json::Value;
 
-/// What answers said.
+/// The contents of answers.
 #[derive(Debug, Default)]
 struct Told {
     /// Plans that were kept, and the shares that each one gives.
@@ -26,12 +26,12 @@ struct Told {
 /// Where a life ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// After so many of the calls for its picture.
+    /// After this number of calls for its picture.
     Call(usize),
     /// This part of the time from the last answer of a capture to the question for changes: the capture is made
     /// public, read, and its courses are kept.
     Reading(f64),
-    /// After it has shown its picture, and so many more plans were applied.
+    /// After it has shown its picture, and this number of further plans was applied.
     Plans(usize),
 }
 
@@ -46,16 +46,16 @@ fn ends() -> Vec<End> {
 #[test]
 fn nothing_that_was_told_is_lost() {
     let place = Place::recorded();
-    let mut told = Mutex::new(Told::default());
+    let mut reported = Mutex::new(Told::default());
     // The first life is whole.
     let service = place.start();
     let reading = await_calls(&place, 0, CALLS - 1);
     let reading = await_calls(&place, 0, CALLS) - reading;
     service.await_picture(&place, 0);
-    change(&service, &place, &told, 2).expect("an answer");
+    change(&service, &place, &reported, 2).expect("an answer");
     service.kill();
-    told.get_mut().expect("no panic").pictures.push(0);
-    let rows = check(&place, &told, 0, 0);
+    reported.get_mut().expect("no panic").pictures.push(0);
+    let rows = check(&place, &reported, 0, 0);
     assert!(rows > 10, "{rows}");
     for (life, end) in (1..).zip(ends()) {
         place.restore();
@@ -63,33 +63,33 @@ fn nothing_that_was_told_is_lost() {
         let before = place.picture_calls();
         let service = place.start();
         thread::scope(|scope| {
-            // Both go on until the service does not answer any more.
+            // Both continue until the service does not answer any more.
             scope.spawn(|| {
                 let mut shares = life * 1000..;
-                shares.all(|shares| change(&service, &place, &told, shares).is_some());
+                shares.all(|shares| change(&service, &place, &reported, shares).is_some());
             });
-            scope.spawn(|| while look(&service, &place, &told, life).is_some() {});
+            scope.spawn(|| while look(&service, &place, &reported, life).is_some() {});
             match end {
                 End::Call(count) => drop(await_calls(&place, before, count)),
                 End::Reading(part) => {
                     await_calls(&place, before, CALLS - 1);
                     thread::sleep(reading.mul_f64(part));
                 }
-                End::Plans(more) => await_plans(&told, life, more),
+                End::Plans(more) => await_plans(&reported, life, more),
             }
             service.kill();
         });
-        check(&place, &told, life, rows);
+        check(&place, &reported, life, rows);
     }
-    let told = told.into_inner().expect("no panic");
-    let lives = told.pictures.len();
-    assert!(told.plans.len() > 10 && lives >= 7, "{told:?}");
+    let reported = reported.into_inner().expect("no panic");
+    let lives = reported.pictures.len();
+    assert!(reported.plans.len() > 10 && lives >= 7, "{reported:?}");
     let before = place.calls();
     let service = place.start();
     service.await_picture(&place, before);
 }
 
-/// Waits until so many calls for a picture were made since there were `before`; the moment.
+/// Waits for this number of calls for a picture beyond `before`; the moment.
 fn await_calls(place: &Place, before: usize, count: usize) -> Instant {
     let start = Instant::now();
     while place.picture_calls() < before + count {
@@ -99,11 +99,11 @@ fn await_calls(place: &Place, before: usize, count: usize) -> Instant {
     Instant::now()
 }
 
-/// Waits until a life has shown its picture, and so many more plans were applied.
-fn await_plans(told: &Mutex<Told>, life: u32, more: usize) {
+/// Waits until a life has shown its picture, and this number of further plans was applied.
+fn await_plans(reported: &Mutex<Told>, life: u32, more: usize) {
     let (mut least, start) = (None, Instant::now());
     while start.elapsed() < PATIENCE {
-        let held = told.lock().expect("no panic");
+        let held = reported.lock().expect("no panic");
         let shown = held.pictures.last() == Some(&life);
         if shown && held.outcomes.len() >= *least.get_or_insert(held.outcomes.len() + more) {
             return;
@@ -115,27 +115,27 @@ fn await_plans(told: &Mutex<Told>, life: u32, more: usize) {
 }
 
 /// Keeps a plan and applies it; `None`: the service has ended.
-fn change(service: &Running, place: &Place, told: &Mutex<Told>, shares: u32) -> Option<()> {
+fn change(service: &Running, place: &Place, reported: &Mutex<Told>, shares: u32) -> Option<()> {
     let user = place.user();
     let fields = format!("account=medicine&shares%3Agenomics={shares}");
     let kept = service.post("/plan", user, &fields)?;
     assert_eq!(kept.status, 303, "{}", kept.text);
     let id: i64 = kept.location.strip_prefix("/plan/")?.parse().ok()?;
-    let mut held = told.lock().expect("no panic");
+    let mut held = reported.lock().expect("no panic");
     held.plans.push((id, shares.to_string()));
     drop(held);
     let fields = format!("jwt={}", token(user));
     let applied = service.post(&format!("/plan/{id}/apply"), user, &fields)?;
     assert_eq!(applied.status, 303, "{}", applied.text);
-    told.lock().expect("no panic").outcomes.push(id);
+    reported.lock().expect("no panic").outcomes.push(id);
     Some(())
 }
 
 /// Sees if this life has shown a picture of its own: it has asked slurmdbd for changes then.
-fn look(service: &Running, place: &Place, told: &Mutex<Told>, life: u32) -> Option<()> {
+fn look(service: &Running, place: &Place, reported: &Mutex<Told>, life: u32) -> Option<()> {
     let page = service.get("/changes", place.user())?;
     assert_eq!(page.status, 200, "{}", page.text);
-    let mut held = told.lock().expect("no panic");
+    let mut held = reported.lock().expect("no panic");
     if !page.text.contains("was not asked yet") && held.pictures.last() != Some(&life) {
         held.pictures.push(life);
     }
@@ -151,10 +151,10 @@ fn an_hour_passes(place: &Place) {
     passed.expect("it passes");
 }
 
-/// Checks what is kept against what was told, and returns how many rows the courses of this life have. `rows`: how
+/// Compares what is kept with what was reported, and returns how many rows the courses of this life have. `rows`: how
 /// many a whole picture has.
-fn check(place: &Place, told: &Mutex<Told>, life: u32, rows: u32) -> u32 {
-    let told = told.lock().expect("no panic");
+fn check(place: &Place, reported: &Mutex<Told>, life: u32, rows: u32) -> u32 {
+    let reported = reported.lock().expect("no panic");
     let database = Connection::open(place.path("fairtree.db")).expect("the database");
     let text = |sql: &str, id: i64| database.query_row(sql, [id], |row| row.get::<_, String>(0));
     let whole = text(
@@ -162,7 +162,7 @@ fn check(place: &Place, told: &Mutex<Told>, life: u32, rows: u32) -> u32 {
         0,
     );
     assert_eq!(whole.expect("a check"), "ok", "life {life}");
-    for (id, shares) in &told.plans {
+    for (id, shares) in &reported.plans {
         let plan = text("SELECT document FROM plan WHERE id = ?1", *id);
         let plan: Value = serde_json::from_str(&plan.expect("the plan")).expect("JSON");
         assert_eq!(plan["shares"][0]["after"], **shares, "life {life}");
@@ -176,7 +176,7 @@ fn check(place: &Place, told: &Mutex<Told>, life: u32, rows: u32) -> u32 {
         // A plan and its change are in one transaction.
         assert_eq!(became, change.as_deref(), "life {life}, plan {id}");
         assert!(
-            became.is_some() || !told.outcomes.contains(id),
+            became.is_some() || !reported.outcomes.contains(id),
             "life {life}, plan {id}"
         );
     }
@@ -192,12 +192,12 @@ fn check(place: &Place, told: &Mutex<Told>, life: u32, rows: u32) -> u32 {
         "life {life}: {counts:?}"
     );
     assert!(
-        counts.len() >= told.pictures.len(),
+        counts.len() >= reported.pictures.len(),
         "life {life}: {counts:?}"
     );
     let captures = list(&place.path("captures")).expect("captures");
     assert!(
-        captures.len() >= told.pictures.len(),
+        captures.len() >= reported.pictures.len(),
         "life {life}: {captures:?}"
     );
     for capture in captures {

@@ -151,7 +151,7 @@ fn apply(service: &Running, person: &str, plan: &str) -> u16 {
     answer.expect("an answer").status
 }
 
-/// What became of a plan; empty: it was not tried.
+/// The outcome of a plan; empty: it was not tried.
 fn outcome(service: &Running, plan: &str) -> String {
     let answer = service
         .get(&format!("/api/v1{plan}"), "oscar")
@@ -180,7 +180,7 @@ fn read(place: &Place, file: &str) -> String {
     fs::read_to_string(place.answers().join(file)).expect("text")
 }
 
-/// What Slurm's commands print of this site: one share each, no use, no job.
+/// The output of Slurm's commands on this site: one share each, no use, no job.
 fn answers(to: &Path) {
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures/cluster");
     let put = |file: &str, text: &str| fs::write(to.join(file), text).expect("written");

@@ -77,7 +77,7 @@ fn requests_are_counted_by_page_and_status() {
 /// Charges are the difference between two passes: one picture has none yet.
 const NEEDS_TWO_PASSES: &str = "fairtree_account_charged_tres_seconds_total";
 
-/// Every other family that the dashboard names is there, once a picture was taken.
+/// The service has every other family that the dashboard names, once a picture was taken.
 #[test]
 fn the_dashboard_shows_what_there_is() {
     let place = Place::recorded();

@@ -60,7 +60,7 @@ fn a_picture_stays_while_slurm_is_away() {
     );
     let service = place.start();
     let mut answer = service.get("/me", "ft2-bob").expect("an answer");
-    // The earlier picture is there at once; the reason, when the command has failed.
+    // The earlier picture is shown at once; the reason, when the command has failed.
     while !answer.text.contains("gave no new picture") {
         thread::yield_now();
         answer = service.get("/me", "ft2-bob").expect("an answer");

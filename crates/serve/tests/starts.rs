@@ -35,7 +35,7 @@ fn job(id: u32, state: &str, start: &str, nodes: &str) -> String {
     )
 }
 
-/// So many past jobs of bob that ran for 59 minutes of the hour that they might.
+/// Past jobs of bob, each of 59 minutes with a limit of an hour.
 fn history(count: u32) -> String {
     let mut text = HISTORY.to_owned();
     for at in 0..count {

@@ -1,5 +1,5 @@
 //! The program on a site whose commands are scripts: they print what is in a folder, note each call, and keep the
-//! shares that they are told to give. A credential of munge names its user in its text.
+//! shares that they are asked to give. A credential of munge names its user in its text.
 
 #![allow(dead_code)] // Each test program uses a part of this.
 
@@ -250,7 +250,7 @@ pub fn ask(socket: &Path, what: &str, user: &str, body: &str) -> Option<Answer> 
     stream.read_to_string(&mut text).ok()?;
     let (head, text) = text.split_once("\r\n\r\n")?;
     let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name));
-    // An answer that breaks off tells nothing.
+    // An answer that breaks off is no answer.
     let length: usize = value("content-length: ")?.parse().ok()?;
     (text.len() == length).then(|| Answer {
         status: head
@@ -283,7 +283,7 @@ pub fn token(user: &str) -> String {
 
 /// slurmdbd by its tool: lists, and the shares of associations. `allowed` has a line `USER NAME` for each user and
 /// account, or user association as `USER NAME@ACCOUNT`, whose shares that user may set; without the file all may.
-/// What is given is in sshare's answer, too.
+/// sshare's answer has the shares that were given, too.
 const SACCTMGR: &str = r#"
 echo "$0 $*" >>"$CALLS"
 case "$*" in

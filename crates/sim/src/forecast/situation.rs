@@ -272,7 +272,7 @@ impl<'a> Situation<'a> {
         lives
     }
 
-    /// What became of jobs in the simulation with this number: run times and arrivals are drawn.
+    /// The fates of jobs in the simulation with this number: run times and arrivals are drawn.
     ///
     /// # Errors
     /// Settings that cannot be priced.
@@ -346,7 +346,7 @@ impl Situation<'_> {
         }
     }
 
-    /// Watches for so many starts.
+    /// A watcher of this number of starts.
     fn watch<'o>(
         &self,
         cast: &Cast,

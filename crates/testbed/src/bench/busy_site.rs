@@ -118,7 +118,7 @@ impl BusySite {
     }
 }
 
-/// What became of jobs until now.
+/// The fates of jobs until now.
 struct Past {
     /// Jobs that ended, with their starts and ends.
     ended: Vec<(Job, i64, i64)>,

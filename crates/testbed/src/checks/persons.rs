@@ -80,8 +80,8 @@ fn as_user(cluster: &Cluster, program: &str, own: u32, private: &str) -> Result<
             Some("forecast") => hides("usage") || hides("jobs") || hides("nodes"),
             _ => hides("usage") || hides("nodes"),
         };
-        let told = ran.err.contains("Slurm shows you");
-        ensure!(told == hidden, "{question}: {}", ran.err);
+        let noted = ran.err.contains("Slurm shows you");
+        ensure!(noted == hidden, "{question}: {}", ran.err);
     }
     Ok(())
 }

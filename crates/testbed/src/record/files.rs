@@ -46,7 +46,7 @@ impl Folder {
     /// A new folder.
     pub fn create(path: &Path) -> Result<Folder> {
         if path.exists() {
-            bail!("{} is there already; name a new folder", path.display());
+            bail!("{} exists already; name a new folder", path.display());
         }
         fs::create_dir_all(path).with_context(|| format!("cannot make {}", path.display()))?;
         let folder = Folder {

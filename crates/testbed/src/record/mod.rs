@@ -48,7 +48,7 @@ impl Run {
     /// task of an array counted.
     ///
     /// # Errors
-    /// A folder that is there already; whatever fails in the cluster.
+    /// A folder that exists already; whatever fails in the cluster.
     pub fn record(&self, folder: &Path, progress: &Progress) -> Result<usize> {
         let folder = Folder::create(folder)?;
         let plan = plan::plan(&self.release);

@@ -75,7 +75,7 @@ struct Ends<'a> {
     offered: &'a NodeSet,
     uses: &'a mut Uses,
     weights: &'a mut Weights,
-    /// What was in use on nodes before the ends.
+    /// The use of nodes before the ends.
     before: Vec<(usize, NodeUse)>,
 }
 

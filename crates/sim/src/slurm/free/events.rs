@@ -81,7 +81,7 @@ pub(super) struct Free<'a> {
     spread: i64,
     /// The queue as it was sorted last, without those that have started.
     sorted: Vec<InLine>,
-    /// It is still right, but for jobs of `unsettled` that become eligible, or are held.
+    /// It is still right, except for jobs of `unsettled` that become eligible, or are held.
     is_sorted: bool,
     /// Jobs that wait and are not eligible for good, and whether each is in `sorted`.
     unsettled: Vec<(usize, bool)>,
@@ -250,7 +250,7 @@ impl<'a> Free<'a> {
         (self.left > 0 && self.idle_passes <= 3).then_some((ms, event))
     }
 
-    /// The cluster without jobs to come, without those that wait and rank behind a job, and without
+    /// The cluster without jobs to come, without those that wait and rank after a job, and without
     /// passes of priorities.
     fn before(&self, job: usize) -> Free<'a> {
         let key = |other: usize| {

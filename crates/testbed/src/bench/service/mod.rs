@@ -19,7 +19,7 @@ use super::workload::count;
 use readers::{PAGES, Read, Readers};
 use site::Service;
 
-/// People who read at once, each the next page as soon as the last one is there.
+/// People who read at once, each the next page as soon as the last one has come.
 const READERS: u32 = 50;
 
 /// How long they read before a picture is taken.
@@ -81,7 +81,7 @@ pub fn measure(program: &Path, quick: bool, progress: &Progress) -> Result<Vec<T
     Ok(tables)
 }
 
-/// What was measured on one site.
+/// The figures of one site.
 struct Figures {
     /// Pages that came while no picture was taken.
     quiet: Vec<Read>,

@@ -25,7 +25,7 @@ const DEADLINE: Duration = Duration::from_secs(600);
 /// A running service; it ends when dropped.
 pub struct Service {
     child: Child,
-    /// Kept open: a service that cannot print goes on, but a reader of its output should be there.
+    /// Kept open: a service that cannot print continues, but its output should have a reader.
     _out: BufReader<std::process::ChildStdout>,
     metrics: String,
     socket: PathBuf,
@@ -91,7 +91,7 @@ impl Service {
         &self.socket
     }
 
-    /// Waits until it has taken so many pictures; how long the last one took, ms.
+    /// Waits until it has taken this number of pictures; the time that the last one took, ms.
     ///
     /// # Errors
     /// Fails if that takes too long, or if a picture failed.
@@ -131,7 +131,7 @@ impl Service {
         Ok(fs::read_to_string(&self.calls)?.lines().count())
     }
 
-    /// Waits until it has called Slurm so many times.
+    /// Waits until it has called Slurm this number of times.
     ///
     /// # Errors
     /// Fails if that takes too long.
