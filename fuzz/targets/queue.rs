@@ -13,11 +13,11 @@ use libfuzzer_sys::fuzz_target;
 #[derive(Arbitrary, Debug)]
 struct Input {
     on_demand: bool,
-    lines: Vec<(u32, Line)>,
+    lines: Vec<(u32, EventLine)>,
 }
 
 #[derive(Arbitrary, Debug)]
-enum Line {
+enum EventLine {
     Submit {
         job: u8,
         account: u8,
@@ -106,7 +106,7 @@ const MACHINES: [&str; 3] = ["m1", "m2", "m3"];
 const ENDS: [&str; 5] = ["COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL", "PREEMPTED"];
 
 /// A line of events at `time`, microseconds since 1970.
-fn line(on_demand: bool, time: u64, line: &Line) -> String {
+fn line(on_demand: bool, time: u64, line: &EventLine) -> String {
     let account = |at: u8| match on_demand {
         true => BUYERS[usize::from(at) % BUYERS.len()],
         false => SHARERS[usize::from(at) % SHARERS.len()],
@@ -115,7 +115,7 @@ fn line(on_demand: bool, time: u64, line: &Line) -> String {
     let job = |at: u8| at % 16;
     let end = |at: u8| ENDS[usize::from(at) % ENDS.len()];
     let rest = match line {
-        Line::Submit {
+        EventLine::Submit {
             job: id,
             account: who,
             machine: at,
@@ -138,9 +138,9 @@ fn line(on_demand: bool, time: u64, line: &Line) -> String {
                 if on_demand { "" } else { &fair },
             )
         }
-        Line::Next { machine: at } => format!("\"next\", \"machine\": \"{}\"", machine(*at)),
-        Line::Start { job: id } => format!("\"start\", \"job\": {}", job(*id)),
-        Line::Finish {
+        EventLine::Next { machine: at } => format!("\"next\", \"machine\": \"{}\"", machine(*at)),
+        EventLine::Start { job: id } => format!("\"start\", \"job\": {}", job(*id)),
+        EventLine::Finish {
             job: id,
             outcome,
             code,
@@ -152,20 +152,20 @@ fn line(on_demand: bool, time: u64, line: &Line) -> String {
                 "\"finish\", \"job\": {id}, \"outcome\": \"{end}\", \"exit_code\": {code}{executed}"
             )
         }
-        Line::Requeue { job: id, outcome } => {
+        EventLine::Requeue { job: id, outcome } => {
             format!(
                 "\"requeue\", \"job\": {}, \"outcome\": \"{}\"",
                 job(*id),
                 end(*outcome)
             )
         }
-        Line::Halted { job: id } => format!("\"halted\", \"job\": {}", job(*id)),
-        Line::Cancel { job: id } => format!("\"cancel\", \"job\": {}", job(*id)),
-        Line::Pause { machine: at, on } => {
+        EventLine::Halted { job: id } => format!("\"halted\", \"job\": {}", job(*id)),
+        EventLine::Cancel { job: id } => format!("\"cancel\", \"job\": {}", job(*id)),
+        EventLine::Pause { machine: at, on } => {
             let what = if *on { "pause" } else { "resume" };
             format!("\"{what}\", \"machine\": \"{}\"", machine(*at))
         }
-        Line::Reserve {
+        EventLine::Reserve {
             reservation,
             machine: at,
             account: who,
@@ -192,17 +192,17 @@ fn line(on_demand: bool, time: u64, line: &Line) -> String {
                 account(*who),
             )
         }
-        Line::CancelReservation { reservation } => {
+        EventLine::CancelReservation { reservation } => {
             format!("\"cancel_reservation\", \"reservation\": {reservation}")
         }
-        Line::Position { job: id } => format!("\"position\", \"job\": {}", job(*id)),
-        Line::Positions => "\"positions\"".to_owned(),
-        Line::Estimate => "\"estimate\"".to_owned(),
-        Line::Standing { account: who } => {
+        EventLine::Position { job: id } => format!("\"position\", \"job\": {}", job(*id)),
+        EventLine::Positions => "\"positions\"".to_owned(),
+        EventLine::Estimate => "\"estimate\"".to_owned(),
+        EventLine::Standing { account: who } => {
             format!("\"standing\", \"account\": \"{}\"", account(*who))
         }
-        Line::Bill => "\"bill\"".to_owned(),
-        Line::Shares {
+        EventLine::Bill => "\"bill\"".to_owned(),
+        EventLine::Shares {
             account: who,
             shares,
         } => {
@@ -212,7 +212,7 @@ fn line(on_demand: bool, time: u64, line: &Line) -> String {
                 account(*who)
             )
         }
-        Line::Minutes {
+        EventLine::Minutes {
             account: who,
             minutes,
         } => {
@@ -222,18 +222,18 @@ fn line(on_demand: bool, time: u64, line: &Line) -> String {
                 account(*who)
             )
         }
-        Line::Price { machine: at, price } => format!(
+        EventLine::Price { machine: at, price } => format!(
             "\"price\", \"machine\": \"{}\", \"execution_microsecond\": {price}",
             machine(*at)
         ),
-        Line::Limit { machine: at, limit } => {
+        EventLine::Limit { machine: at, limit } => {
             let limit = limit.map_or("null".to_owned(), |limit| limit.to_string());
             format!(
                 "\"limit\", \"machine\": \"{}\", \"limit\": {limit}",
                 machine(*at)
             )
         }
-        Line::Raw(text) => return text.replace('\n', " "),
+        EventLine::Raw(text) => return text.replace('\n', " "),
     };
     let of_day = time / 1_000_000 - DAY;
     format!(

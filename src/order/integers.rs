@@ -277,7 +277,7 @@ fn offset(nth: u64, jobs: u64, distance: u64, above: bool, below: bool) -> Optio
     }
     if above && below {
         // Both factors have 32 bits. With a division of 128 bits, an interleaved order of a million
-        // jobs takes 2 to 3 % more time (both versions of `Line::ordered` alternating in one
+        // jobs takes 2 to 3 % more time (both versions of `JobLine::ordered` alternating in one
         // process).
         return Some((nth + 1) * distance / (jobs + 1));
     }

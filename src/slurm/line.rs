@@ -2,7 +2,7 @@
 //! priorities. It is kept until the next pass, for jobs that arrive before that.
 
 use crate::config::{Config, Expect, Order, Tiers};
-use crate::engine::{ChargedTo, Contenders, longest_secs, units};
+use crate::engine::{ChargedTo, Competitors, longest_secs, units};
 use crate::extended::Extended;
 use crate::fairshare::Entitlement;
 use crate::order::{Forest, Job, JobLine, Level, OrderError, Placed};
@@ -41,8 +41,8 @@ pub(in crate::slurm) struct StandingLine {
 pub(in crate::slurm) struct LineWorkspace {
     tree: Arc<Tree>,
     entitlement: Entitlement,
-    contenders: Contenders,
-    /// Forest of the contenders.
+    competitors: Competitors,
+    /// Forest of the competitors.
     forest: Option<Arc<Forest>>,
     jobs: Vec<Placed>,
     /// Row of each job in the snapshot.
@@ -50,17 +50,17 @@ pub(in crate::slurm) struct LineWorkspace {
 }
 
 impl LineWorkspace {
-    fn contenders(&mut self, tree: &Arc<Tree>, entitlement: &Entitlement) -> &Contenders {
+    fn competitors(&mut self, tree: &Arc<Tree>, entitlement: &Entitlement) -> &Competitors {
         if !Arc::ptr_eq(&self.tree, tree) || self.entitlement != *entitlement {
-            self.contenders = Contenders::new(tree, entitlement);
+            self.competitors = Competitors::new(tree, entitlement);
             self.entitlement = entitlement.clone();
             self.tree = Arc::clone(tree);
             self.forest = None;
         }
-        &self.contenders
+        &self.competitors
     }
 
-    /// Forest of the contenders' nodes, which compete on this level.
+    /// Forest of the competitors' nodes, which compete on this level.
     fn forest(&mut self, used: &[u128], level: Level) -> Result<Arc<Forest>, OrderError> {
         if let Some(forest) = self
             .forest
@@ -69,7 +69,7 @@ impl LineWorkspace {
         {
             return Ok(Arc::clone(forest));
         }
-        let nodes = self.contenders.nodes(used);
+        let nodes = self.competitors.nodes(used);
         let forest = Arc::new(Forest::new(&nodes, level)?);
         self.forest = Some(Arc::clone(&forest));
         Ok(forest)
@@ -118,13 +118,13 @@ pub(in crate::slurm) fn form(
     let raw = raw.filter(|raw| raw.len() == tables.tree.len());
     let nobody = Arc::default();
     let (tree, raw) = raw.map_or((&nobody, &[][..]), |raw| (&tables.tree, raw));
-    let contenders = kept.contenders(tree, &tables.entitlement);
-    let mut used = contenders.used(raw);
+    let competitors = kept.competitors(tree, &tables.entitlement);
+    let mut used = competitors.used(raw);
     if expects(config) {
         for row in snapshot.accruing() {
             if let Some(assoc) = snapshot.assoc_row(row.assoc_id).filter(|_| row.running) {
                 let due = due(row, now, &run_times);
-                contenders.commit(&mut used, AssocIndex::new(assoc as usize), due);
+                competitors.commit(&mut used, AssocIndex::new(assoc as usize), due);
             }
         }
     }
@@ -134,7 +134,7 @@ pub(in crate::slurm) fn form(
             submitted.push((row.job_id, *at));
         }
     }
-    let charged_to = contenders.charged_to().clone();
+    let charged_to = competitors.charged_to().clone();
     kept.rows.clear();
     kept.jobs.clear();
     let mut fixed = BTreeSet::new();

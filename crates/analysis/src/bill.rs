@@ -175,7 +175,7 @@ pub struct Biller<'a> {
     /// same start are one record.
     seen: HashSet<(u64, i64)>,
     hasher: RandomState,
-    lines: BTreeMap<(String, String), Line>,
+    lines: BTreeMap<(String, String), AccountLine>,
     /// A run had billing: those that only have processors count 0.
     any_billing: bool,
     bills: Bills,
@@ -378,7 +378,7 @@ impl<'a> Biller<'a> {
                 continue;
             }
             let key = (part.account.clone(), part.partition.clone());
-            let line = self.lines.entry(key).or_insert_with(|| Line {
+            let line = self.lines.entry(key).or_insert_with(|| AccountLine {
                 price,
                 runs: 0,
                 run_secs: 0,
@@ -422,7 +422,7 @@ impl<'a> Biller<'a> {
 
 /// The use of a partition by an account.
 #[derive(Clone, Debug)]
-struct Line {
+struct AccountLine {
     price: Price,
     runs: u64,
     run_secs: u128,
@@ -433,7 +433,7 @@ struct Line {
     executed_us: u128,
 }
 
-impl Line {
+impl AccountLine {
     /// Adds a part of a run; `None`: a sum does not fit 128 bits.
     fn add(&mut self, part: &Part, executed_us: u64) -> Option<()> {
         let billing = u128::from(part.billing).checked_mul(part.secs)?;

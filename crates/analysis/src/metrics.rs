@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::what_if::standing::{Entry, Points, QueueError, Standing, associations, queue};
+use crate::what_if::standing::{AssocStanding, Entry, Points, QueueError, associations, queue};
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{Cluster, JobPhase};
 
@@ -175,8 +175,8 @@ pub fn age(about: &About, out: &mut Builder) {
 /// Positions of accounts below the root with their standings.
 fn below_root<'a>(
     cluster: &'a Cluster,
-    standings: &'a [Option<Standing>],
-) -> impl Iterator<Item = (AssocIndex, &'a Standing)> + Clone {
+    standings: &'a [Option<AssocStanding>],
+) -> impl Iterator<Item = (AssocIndex, &'a AssocStanding)> + Clone {
     let all = standings.iter().enumerate();
     all.filter_map(|(at, standing)| {
         let index = AssocIndex::new(at);
@@ -194,8 +194,8 @@ fn account_labels(cluster: &Cluster, at: AssocIndex) -> Vec<(&'static str, Strin
     ]
 }
 
-fn accounts(cluster: &Cluster, standings: &[Option<Standing>], out: &mut Builder) {
-    type Of = fn(&Standing) -> Option<f64>;
+fn accounts(cluster: &Cluster, standings: &[Option<AssocStanding>], out: &mut Builder) {
+    type Of = fn(&AssocStanding) -> Option<f64>;
     const FAMILIES: [(&str, &str, Of); 7] = [
         (
             "account_shares",
@@ -399,9 +399,9 @@ fn points(entries: &[Entry], out: &mut Builder) {
 }
 
 /// The users with the most usage.
-fn users(cluster: &Cluster, standings: &[Option<Standing>], top: usize, out: &mut Builder) {
+fn users(cluster: &Cluster, standings: &[Option<AssocStanding>], top: usize, out: &mut Builder) {
     let all = standings.iter().enumerate();
-    let mut users: Vec<(AssocIndex, &Standing)> = all
+    let mut users: Vec<(AssocIndex, &AssocStanding)> = all
         .filter_map(|(at, standing)| Some((AssocIndex::new(at), standing.as_ref()?)))
         .filter(|(at, _)| cluster.is_user(*at))
         .collect();
@@ -417,7 +417,7 @@ fn users(cluster: &Cluster, standings: &[Option<Standing>], top: usize, out: &mu
     });
     users.truncate(top);
     users.sort_by_key(|(at, _)| at.get());
-    type Of = fn(&Standing) -> Option<f64>;
+    type Of = fn(&AssocStanding) -> Option<f64>;
     const FAMILIES: [(&str, &str, Of); 2] = [
         (
             "user_usage_tres_seconds",

@@ -15,7 +15,7 @@ use serde_json::Value;
 use slurm::{checkout, commands, fairtree, link_tools};
 
 /// A host: Slurm's commands, a slurm.conf, a state folder, folders of plugins.
-struct Host {
+struct SlurmHost {
     folder: PathBuf,
     bin: PathBuf,
 }
@@ -37,9 +37,9 @@ fn settings_in_force() -> String {
     lines.collect()
 }
 
-impl Host {
+impl SlurmHost {
     /// A host of Debian's slurmctld 22.05.8 with PriorityType=priority/fairtree, all well.
-    fn new(name: &str) -> Host {
+    fn new(name: &str) -> SlurmHost {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("doctor-{name}"));
         if folder.exists() {
             fs::remove_dir_all(&folder).expect("it can be emptied");
@@ -47,7 +47,7 @@ impl Host {
         fs::create_dir_all(folder.join("state")).expect("it can be made");
         let bin = commands(&folder, &[]);
         link_tools(&bin);
-        let host = Host { folder, bin };
+        let host = SlurmHost { folder, bin };
         host.plugin("22.05.8");
         host.script("slurmctld", "echo slurm-wlm 22.05.8");
         host.packages("22.05.8-4+deb12u3");
@@ -211,7 +211,7 @@ impl Host {
 
 #[test]
 fn a_host_that_is_well() {
-    let host = Host::new("well");
+    let host = SlurmHost::new("well");
     let (code, out) = host.doctor(&[]);
     // Priorities of the recorded site are its own; what this host says is as it should be.
     for check in [
@@ -244,7 +244,7 @@ fn a_host_that_is_well() {
 
 #[test]
 fn an_upgrade_without_a_plugin_is_told_before_it() {
-    let host = Host::new("upgrade");
+    let host = SlurmHost::new("upgrade");
     host.packages("24.11.5-4");
     let (code, out) = host.doctor(&["--quick"]);
     assert_eq!(code, 1, "{out}");
@@ -286,7 +286,7 @@ fn an_upgrade_without_a_plugin_is_told_before_it() {
 
 #[test]
 fn offline_no_daemon_is_asked() {
-    let host = Host::new("offline");
+    let host = SlurmHost::new("offline");
     for daemons in ["scontrol", "sacctmgr", "sshare", "sprio", "squeue"] {
         host.script(daemons, &format!("touch {}", host.at("asked").display()));
     }
@@ -301,7 +301,7 @@ fn offline_no_daemon_is_asked() {
 
 #[test]
 fn after_an_upgrade_without_a_plugin() {
-    let host = Host::new("upgraded");
+    let host = SlurmHost::new("upgraded");
     host.script("slurmctld", "echo slurm-wlm 24.11.5");
     let refuses = "echo 'error: Unable to contact slurm controller (connect failure)' >&2; exit 1";
     host.script("scontrol", refuses);
@@ -323,7 +323,7 @@ fn after_an_upgrade_without_a_plugin() {
 
 #[test]
 fn folders_files_and_times_that_are_not_as_they_should_be() {
-    let host = Host::new("faults");
+    let host = SlurmHost::new("faults");
     host.conf("22.05.8 absent");
     let (level, text) = host.check("plugin-dir", &["--quick"]);
     assert!(
@@ -361,7 +361,7 @@ fn folders_files_and_times_that_are_not_as_they_should_be() {
 
 #[test]
 fn rpm_and_dnf_are_asked_where_dpkg_knows_nothing() {
-    let host = Host::new("rpm");
+    let host = SlurmHost::new("rpm");
     host.script("dpkg-query", "echo 'no path found' >&2; exit 1");
     host.script("rpm", "echo 'slurm-slurmctld 22.05.8-1.el9'");
     host.script(
@@ -402,7 +402,7 @@ fn a_host_without_slurm_knows_nothing_and_is_not_well() {
 /// settings. One that was not made: slurmctld has the former values.
 #[test]
 fn settings_that_are_not_in_force_are_found() {
-    let host = Host::new("in-force");
+    let host = SlurmHost::new("in-force");
     host.set("PriorityWeightAge=4242");
     let (level, text) = host.check("in-force", &["--quick"]);
     assert!(
@@ -430,7 +430,7 @@ fn settings_that_are_not_in_force_are_found() {
 /// A wrong factor in each answer of sshare; and one in the first answer alone, as of another moment.
 #[test]
 fn a_difference_that_stays_is_a_warning_and_one_that_goes_is_none() {
-    let host = Host::new("numbers");
+    let host = SlurmHost::new("numbers");
     let right = checkout().join(slurm::CLUSTER).join("sshare.txt");
     let wrong = host.at("wrong.txt");
     let text = fs::read_to_string(&right).expect("text");

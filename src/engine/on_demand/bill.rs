@@ -53,12 +53,12 @@ impl BillLine {
 
 /// Lines by when they ended; the number separates those that ended at one moment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct BillLines {
     lines: BTreeMap<(Micros, u64), BillLine>,
     count: u64,
 }
 
-impl Ledger {
+impl BillLines {
     pub fn add(&mut self, end: Micros, line: BillLine) {
         self.lines.insert((end, self.count), line);
         self.count += 1;
@@ -72,7 +72,7 @@ impl Ledger {
 }
 
 #[cfg(any(feature = "capi", feature = "slurm", test))]
-impl Ledger {
+impl BillLines {
     /// When each ended, and the line.
     pub fn lines(&self) -> impl Iterator<Item = (Micros, BillLine)> + '_ {
         self.lines.iter().map(|(&(end, _), line)| (end, *line))

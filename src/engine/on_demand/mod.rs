@@ -60,7 +60,7 @@ use crate::usage::{EndState, Outcomes};
 
 pub use ask::{MachineState, Reserved};
 pub use bill::{Bill, Prices};
-use bill::{BillLine, Billed, Ledger};
+use bill::{BillLine, BillLines, Billed};
 pub use error::OnDemandError;
 pub use estimate::Estimate;
 use machine::Machine;
@@ -161,7 +161,7 @@ pub struct OnDemand {
     reservations: HashMap<u64, Reservation>,
     ends: BTreeSet<(Micros, u64)>,
     refused: Vec<(u64, OnDemandError)>,
-    ledger: Ledger,
+    ledger: BillLines,
     now: Micros,
 }
 
@@ -187,7 +187,7 @@ impl OnDemand {
             reservations: HashMap::new(),
             ends: BTreeSet::new(),
             refused: Vec::new(),
-            ledger: Ledger::default(),
+            ledger: BillLines::default(),
             now,
         }
     }

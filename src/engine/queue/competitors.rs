@@ -14,33 +14,33 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// An association below the root with shares.
 #[derive(Clone, Debug)]
-pub(super) struct Competitor {
+pub(super) struct QueueCompetitor {
     pub assoc: AssocId,
     /// [`NONE`]: the root.
     pub parent: u32,
     /// Competes over the whole tree, not only with its siblings.
     pub over_all: bool,
     pub entitled: Entitled,
-    /// How its use counts: a position in [`Competitors::rules`].
+    /// How its use counts: a position in [`QueueCompetitors::rules`].
     pub rule: u32,
 }
 
 /// The competitors of a tree, parents before children.
 #[derive(Clone, Debug)]
-pub(super) struct Competitors {
-    pub nodes: Vec<Competitor>,
+pub(super) struct QueueCompetitors {
+    pub nodes: Vec<QueueCompetitor>,
     /// Ways in which use counts, each once.
     pub rules: Vec<Counted>,
     /// For each association by position the node that its jobs are charged to.
     charged_to: Vec<Option<u32>>,
 }
 
-impl Competitors {
-    pub fn new(tree: &Tree, settings: &Settings) -> Result<Competitors, QueueError> {
+impl QueueCompetitors {
+    pub fn new(tree: &Tree, settings: &Settings) -> Result<QueueCompetitors, QueueError> {
         check(settings)?;
         let tree = &settings.competing(tree);
         let special = special(tree, settings)?;
-        let mut made = Competitors {
+        let mut made = QueueCompetitors {
             nodes: Vec::new(),
             rules: vec![settings.counted],
             charged_to: vec![None; tree.len()],
@@ -65,7 +65,7 @@ impl Competitors {
             let id = tree.rows()[at.get()].id;
             let counted = made.rule(id, parent, rule)?;
             made.charged_to[at.get()] = Some(made.nodes.len() as u32);
-            made.nodes.push(Competitor {
+            made.nodes.push(QueueCompetitor {
                 assoc: id,
                 parent: parent.unwrap_or(NONE),
                 over_all: match settings.level {

@@ -11,7 +11,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::competitors::{Competitor, NONE};
+use super::competitors::{NONE, QueueCompetitor};
 use crate::order::{Entitled, Ratio, clearly};
 
 /// A job in the line of its node: nice, submit time, id, position.
@@ -19,7 +19,7 @@ pub(super) type InLine = (i64, i64, u64, u32);
 
 /// A node and what counts against it.
 #[derive(Clone, Debug)]
-struct Node {
+struct ContestNode {
     parent: u32,
     over_all: bool,
     entitled: Entitled,
@@ -54,7 +54,7 @@ struct Entry {
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contest {
-    nodes: Vec<Node>,
+    nodes: Vec<ContestNode>,
     stands: Vec<Stand>,
     free: Vec<u32>,
     /// One heap per machine.
@@ -62,8 +62,8 @@ pub(super) struct Contest {
 }
 
 impl Contest {
-    pub fn new(competitors: &[Competitor]) -> Contest {
-        let node = |one: &Competitor| Node {
+    pub fn new(competitors: &[QueueCompetitor]) -> Contest {
+        let node = |one: &QueueCompetitor| ContestNode {
             parent: one.parent,
             over_all: one.over_all,
             entitled: one.entitled,
@@ -188,7 +188,7 @@ impl Contest {
     /// A new stand finds the one above it and the end of its heap.
     fn join(&mut self, at: u32) {
         let Stand { node, machine, .. } = self.stands[at as usize];
-        let Node {
+        let ContestNode {
             parent, over_all, ..
         } = self.nodes[node as usize];
         let above = if over_all {

@@ -60,7 +60,7 @@ use crate::tree::{AssocId, Tree};
 use crate::usage::EndState;
 
 pub use ask::MachineState;
-use competitors::{Competitors, check_minutes};
+use competitors::{QueueCompetitors, check_minutes};
 use contest::{Contest, InLine};
 pub use error::QueueError;
 pub use estimate::{Estimate, Lasts};
@@ -76,7 +76,7 @@ pub use settings::{AccountRule, Choice, Counted, Micros, SECOND, Settings};
 pub struct Queue {
     tree: Tree,
     settings: Settings,
-    competitors: Competitors,
+    competitors: QueueCompetitors,
     contest: Contest,
     history: RunHistory,
     machines: Vec<Machine>,
@@ -120,7 +120,7 @@ impl Queue {
 
     /// As [`Queue::new`], also with more minutes than parents have: a saved queue may have them.
     fn empty(tree: &Tree, settings: Settings, now: Micros) -> Result<Queue, QueueError> {
-        let competitors = Competitors::new(tree, &settings)?;
+        let competitors = QueueCompetitors::new(tree, &settings)?;
         Ok(Queue {
             tree: tree.clone(),
             contest: Contest::new(&competitors.nodes),

@@ -1,7 +1,7 @@
 //! All that a queue is made of, by ids and names: what it is saved as, and rebuilt from when
 //! the tree or the settings change.
 
-use super::competitors::Competitors;
+use super::competitors::QueueCompetitors;
 use super::error::QueueError;
 use super::history::Run;
 use super::job::Job;
@@ -73,7 +73,7 @@ impl Queue {
                 ..machine.clone()
             });
         }
-        let Competitors { rules, .. } = &queue.competitors;
+        let QueueCompetitors { rules, .. } = &queue.competitors;
         let summed: Vec<bool> = (rules.iter())
             .map(|rule| match rule {
                 Counted::Since(moment) => parts.moments.contains(moment),

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::explain::line::OrderWord;
-use crate::what_if::Standing;
+use crate::what_if::AssocStanding;
 use crate::what_if::standing::associations;
 use fairtree::priority::{Job, TimeLimit};
 use fairtree::tree::AssocIndex;
@@ -53,11 +53,11 @@ pub struct Effect {
     /// True for the user.
     pub is_user: bool,
     /// Its standing now.
-    pub now: Standing,
+    pub now: AssocStanding,
     /// When the job would end, had it not run.
-    pub without: Standing,
+    pub without: AssocStanding,
     /// When the job ends.
-    pub with: Standing,
+    pub with: AssocStanding,
 }
 
 /// The cost of a job.

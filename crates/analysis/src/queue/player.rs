@@ -20,7 +20,7 @@ pub struct Player {
     file: String,
     people: People,
     machines: Vec<String>,
-    queue: Line,
+    queue: PlayedQueue,
     now: Option<Micros>,
     jobs: Jobs,
     ratios: Ratios,
@@ -30,7 +30,7 @@ pub struct Player {
 
 /// Either queue.
 #[derive(Debug)]
-enum Line {
+enum PlayedQueue {
     FairShare(Box<FairShare>),
     OnDemand(Box<Demand>),
 }
@@ -66,9 +66,11 @@ impl Player {
             Policy::FairShare(settings) => {
                 let made = FairShare::new(&site, settings, now, &people);
                 let wrong = |why| InputError::new(&site.file, Problem::Structure(why));
-                Line::FairShare(Box::new(made.map_err(wrong)?))
+                PlayedQueue::FairShare(Box::new(made.map_err(wrong)?))
             }
-            Policy::OnDemand(policy) => Line::OnDemand(Box::new(Demand::new(&site, policy, now)?)),
+            Policy::OnDemand(policy) => {
+                PlayedQueue::OnDemand(Box::new(Demand::new(&site, policy, now)?))
+            }
         };
         let default = |machine: &MachineRow| machine.default_limit.or(site.default_limit);
         let default_limits = (site.machines.iter())
@@ -103,7 +105,7 @@ impl Player {
     pub fn play(&mut self, event: &Event) -> Result<Vec<Answer>, InputError> {
         let now = self.moment(event).map_err(|why| self.refused(event, why))?;
         let mut said = Vec::new();
-        if let Line::OnDemand(queue) = &mut self.queue {
+        if let PlayedQueue::OnDemand(queue) = &mut self.queue {
             for refused in queue.advance(now, &self.people) {
                 self.jobs.remove(&refused.job);
                 said.push(Said::Refused(refused));
@@ -156,8 +158,8 @@ impl Player {
             }
             Act::Cancel(job) => {
                 match &mut self.queue {
-                    Line::FairShare(queue) => queue.cancel(*job)?,
-                    Line::OnDemand(queue) => queue.cancel(*job, now)?,
+                    PlayedQueue::FairShare(queue) => queue.cancel(*job)?,
+                    PlayedQueue::OnDemand(queue) => queue.cancel(*job, now)?,
                 }
                 self.jobs.remove(job);
                 Said::Cancel { job: *job }
@@ -182,7 +184,7 @@ impl Player {
                 end,
             } => {
                 let owner = self.people.find(account, None)?;
-                let Line::OnDemand(queue) = &mut self.queue else {
+                let PlayedQueue::OnDemand(queue) = &mut self.queue else {
                     return Err(only("reserve", "on_demand"));
                 };
                 let times = (*start, *end);
@@ -204,7 +206,7 @@ impl Player {
                 shares,
             } => {
                 let assoc = self.people.find(account, user.as_deref())?;
-                let Line::FairShare(queue) = &mut self.queue else {
+                let PlayedQueue::FairShare(queue) = &mut self.queue else {
                     return Err(only("shares", "fair_share"));
                 };
                 queue.set_shares(assoc, *shares, &self.people, now)?;
@@ -216,7 +218,7 @@ impl Player {
             }
             Act::Minutes { account, minutes } => {
                 let assoc = self.people.find(account, None)?;
-                let Line::FairShare(queue) = &mut self.queue else {
+                let PlayedQueue::FairShare(queue) = &mut self.queue else {
                     return Err(only("minutes", "fair_share"));
                 };
                 queue.set_minutes(assoc, *minutes, &self.people, now)?;
@@ -241,7 +243,7 @@ impl Player {
             }
             Act::Limit { of, limit } => self.limit(of, *limit)?,
             Act::Time => {
-                if let Line::FairShare(queue) = &mut self.queue {
+                if let PlayedQueue::FairShare(queue) = &mut self.queue {
                     queue.advance(now);
                 }
                 Said::Time
@@ -264,16 +266,18 @@ impl Player {
             Act::Standing { account, user } => {
                 let assoc = self.people.find(account, user.as_deref())?;
                 match &mut self.queue {
-                    Line::FairShare(queue) => queue.standing(assoc, account, user, now)?,
-                    Line::OnDemand(_) => return Err(only("standing", "fair_share")),
+                    PlayedQueue::FairShare(queue) => queue.standing(assoc, account, user, now)?,
+                    PlayedQueue::OnDemand(_) => return Err(only("standing", "fair_share")),
                 }
             }
             Act::Bill { from, to } => {
                 let to = to.unwrap_or(now.saturating_add(1));
                 let people = &self.people;
                 match &self.queue {
-                    Line::OnDemand(queue) => Said::Bill(queue.bills(from.unwrap_or(0), to, people)),
-                    Line::FairShare(_) => return Err(only("bill", "on_demand")),
+                    PlayedQueue::OnDemand(queue) => {
+                        Said::Bill(queue.bills(from.unwrap_or(0), to, people))
+                    }
+                    PlayedQueue::FairShare(_) => return Err(only("bill", "on_demand")),
                 }
             }
         };
@@ -283,8 +287,8 @@ impl Player {
 
     fn on_demand(&mut self, event: &str) -> Result<&mut Demand, Refusal> {
         match &mut self.queue {
-            Line::OnDemand(queue) => Ok(queue),
-            Line::FairShare(_) => Err(only(event, "on_demand")),
+            PlayedQueue::OnDemand(queue) => Ok(queue),
+            PlayedQueue::FairShare(_) => Err(only(event, "on_demand")),
         }
     }
 
@@ -325,16 +329,16 @@ impl Player {
 
     fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), Refusal> {
         match &mut self.queue {
-            Line::FairShare(queue) => queue.set_paused(machine, paused),
-            Line::OnDemand(queue) => queue.set_paused(machine, paused),
+            PlayedQueue::FairShare(queue) => queue.set_paused(machine, paused),
+            PlayedQueue::OnDemand(queue) => queue.set_paused(machine, paused),
         }
     }
 
     fn submit(&mut self, new: &Submission, now: Micros) -> Result<Said, Refusal> {
         let assoc = self.people.find(&new.account, new.user.as_deref())?;
         let said = match &mut self.queue {
-            Line::FairShare(queue) => queue.submit(new, assoc, now, &self.people)?,
-            Line::OnDemand(queue) => {
+            PlayedQueue::FairShare(queue) => queue.submit(new, assoc, now, &self.people)?,
+            PlayedQueue::OnDemand(queue) => {
                 let account = self.people.find(&new.account, None)?;
                 queue.submit(new, account, now, &self.people)?
             }
@@ -360,8 +364,8 @@ impl Player {
 
     fn next(&mut self, machine: &str, now: Micros) -> Result<Said, Refusal> {
         let (decision, job, reason) = match &mut self.queue {
-            Line::FairShare(queue) => queue.next(machine, now)?,
-            Line::OnDemand(queue) => queue.next(machine, now)?,
+            PlayedQueue::FairShare(queue) => queue.next(machine, now)?,
+            PlayedQueue::OnDemand(queue) => queue.next(machine, now)?,
         };
         Ok(Said::Next {
             machine: machine.to_owned(),
@@ -381,8 +385,8 @@ impl Player {
 
     fn start(&mut self, job: u64, now: Micros) -> Result<Said, Refusal> {
         match &mut self.queue {
-            Line::FairShare(queue) => queue.start(job, now)?,
-            Line::OnDemand(queue) => queue.start(job, now)?,
+            PlayedQueue::FairShare(queue) => queue.start(job, now)?,
+            PlayedQueue::OnDemand(queue) => queue.start(job, now)?,
         }
         if let Some(known) = self.jobs.get_mut(&job) {
             known.started = Some(now);
@@ -403,9 +407,11 @@ impl Player {
             None => now - started.unwrap_or(now),
         };
         let (finished, has_prices) = match &mut self.queue {
-            Line::FairShare(queue) => (queue.end(job, ended, executed, now, requeue)?, false),
-            Line::OnDemand(_) if requeue => return Err(only("requeue", "fair_share")),
-            Line::OnDemand(queue) => (queue.finish(job, ended, executed, now)?, true),
+            PlayedQueue::FairShare(queue) => {
+                (queue.end(job, ended, executed, now, requeue)?, false)
+            }
+            PlayedQueue::OnDemand(_) if requeue => return Err(only("requeue", "fair_share")),
+            PlayedQueue::OnDemand(queue) => (queue.finish(job, ended, executed, now)?, true),
         };
         if let Some(known) = self
             .jobs
@@ -433,8 +439,8 @@ impl Player {
 
     fn order(&mut self, machine: &str, now: Micros) -> Result<Vec<u64>, Refusal> {
         match &mut self.queue {
-            Line::FairShare(queue) => queue.positions(machine, now),
-            Line::OnDemand(queue) => queue.positions(machine, now),
+            PlayedQueue::FairShare(queue) => queue.positions(machine, now),
+            PlayedQueue::OnDemand(queue) => queue.positions(machine, now),
         }
     }
 
@@ -474,8 +480,8 @@ impl Player {
             ..
         } = self;
         let mut simulate = |lasts: Option<Lasts<'_>>| match queue {
-            Line::FairShare(queue) => queue.estimate(machine, now, lasts),
-            Line::OnDemand(queue) => queue.estimate(machine, now, lasts),
+            PlayedQueue::FairShare(queue) => queue.estimate(machine, now, lasts),
+            PlayedQueue::OnDemand(queue) => queue.estimate(machine, now, lasts),
         };
         let starts = simulate(None)?;
         let account = |at: usize| people.account(at).to_owned();

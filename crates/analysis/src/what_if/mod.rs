@@ -28,7 +28,7 @@ pub use meanwhile::{Meanwhile, StartCount, StartMove, Started};
 pub use moves::{AssocMove, JobMove, Move, Named, WhatIf};
 pub use over_time::{compare_over_time, not_simulated};
 pub use settings::{NewSettings, SettingsError};
-pub use standing::{JobStanding, Points, QueueError, Standing};
+pub use standing::{AssocStanding, JobStanding, Points, QueueError};
 
 use fairtree_model::cluster::Cluster;
 use fairtree_sim::slurm::site::Unpriced;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::SiteChange;
 use super::job_moves::{JobMoves, queues};
 use super::meanwhile::Meanwhile;
-use super::standing::{Entry, JobStanding, QueueError, Standing, associations};
+use super::standing::{AssocStanding, Entry, JobStanding, QueueError, associations};
 use crate::explain::line::OrderWord;
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{AssocName, Cluster};
@@ -55,9 +55,9 @@ pub struct AssocMove {
     #[serde(rename = "move")]
     pub moves: Move,
     /// `None`: it was not there.
-    pub before: Option<Standing>,
+    pub before: Option<AssocStanding>,
     /// `None`: it is not there any more.
-    pub after: Option<Standing>,
+    pub after: Option<AssocStanding>,
 }
 
 impl AssocMove {
@@ -193,7 +193,7 @@ pub(super) struct Seen<'a> {
     /// Its moment, seconds since 1970.
     pub now: Option<i64>,
     /// Standings of all associations, by position.
-    pub assocs: Vec<Option<Standing>>,
+    pub assocs: Vec<Option<AssocStanding>>,
     /// The queue; `None` where the input knows of no jobs.
     pub queue: Option<Vec<Entry>>,
 }
@@ -267,8 +267,8 @@ fn keys(names: &[AssocName]) -> Vec<Key<'_>> {
 
 /// All associations but the root: those of after in their order, then those that are gone.
 fn assoc_moves(
-    (before, old): (&Cluster, Vec<Option<Standing>>),
-    (after, new): (&Cluster, Vec<Option<Standing>>),
+    (before, old): (&Cluster, Vec<Option<AssocStanding>>),
+    (after, new): (&Cluster, Vec<Option<AssocStanding>>),
 ) -> Vec<AssocMove> {
     let earlier: HashMap<Key<'_>, usize> = keys(&before.names).into_iter().zip(0..).collect();
     let new_keys = keys(&after.names);
@@ -291,8 +291,8 @@ fn assoc_moves(
 fn row(
     cluster: &Cluster,
     at: usize,
-    before: Option<Standing>,
-    after: Option<Standing>,
+    before: Option<AssocStanding>,
+    after: Option<AssocStanding>,
 ) -> AssocMove {
     let index = AssocIndex::new(at);
     let is_user = cluster.is_user(index);

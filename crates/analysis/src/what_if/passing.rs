@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use super::WhatIfError;
-use super::standing::{Entry, JobKey, JobStanding, Points, Standing, associations, queue};
+use super::standing::{AssocStanding, Entry, JobKey, JobStanding, Points, associations, queue};
 use crate::forecast::{Asked, Pattern, fixed};
 use fairtree::priority::Index;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
@@ -19,7 +19,7 @@ use fairtree_sim::slurm::site::Site;
 /// One side after some time.
 pub(super) struct Passed {
     /// Standings of all associations, by position.
-    pub assocs: Vec<Option<Standing>>,
+    pub assocs: Vec<Option<AssocStanding>>,
     /// The queue.
     pub queue: Option<Vec<Entry>>,
     /// By the number of each job that waits at the beginning: the part of its tasks that has started, and
@@ -209,7 +209,7 @@ struct Found<'a> {
     records: Records,
     /// Numbers of the jobs that run at the beginning.
     running: HashSet<u32>,
-    assocs: Vec<Vec<Option<Standing>>>,
+    assocs: Vec<Vec<Option<AssocStanding>>>,
     queues: Vec<Vec<Entry>>,
     starts: HashMap<u32, Vec<(f64, Option<i64>)>>,
     counts: Vec<Vec<f64>>,
@@ -312,21 +312,21 @@ fn middle<T: Copy>(mut of: Vec<Option<T>>, order: fn(&T, &T) -> Ordering) -> Opt
 }
 
 /// The standings of which each figure is the median.
-fn middle_standings(draws: &[Vec<Option<Standing>>]) -> Vec<Option<Standing>> {
+fn middle_standings(draws: &[Vec<Option<AssocStanding>>]) -> Vec<Option<AssocStanding>> {
     let Some(first) = draws.first() else {
         return Vec::new();
     };
     let standing = |at: usize| {
         let same = first[at].clone()?;
-        let all: Vec<&Standing> = draws.iter().filter_map(|own| own[at].as_ref()).collect();
-        let maybe = |of: fn(&Standing) -> Option<f64>| {
+        let all: Vec<&AssocStanding> = draws.iter().filter_map(|own| own[at].as_ref()).collect();
+        let maybe = |of: fn(&AssocStanding) -> Option<f64>| {
             middle(all.iter().map(|one| of(one)).collect(), f64::total_cmp)
         };
-        let number = |of: fn(&Standing) -> f64| {
+        let number = |of: fn(&AssocStanding) -> f64| {
             let all = all.iter().map(|one| Some(of(one)));
             middle(all.collect(), f64::total_cmp).unwrap_or(0.0)
         };
-        Some(Standing {
+        Some(AssocStanding {
             place: middle(all.iter().map(|one| one.place).collect(), u64::cmp),
             raw_usage: number(|one| one.raw_usage),
             entitled: maybe(|one| one.entitled),

@@ -13,7 +13,7 @@ use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 
 /// An account or a user at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Standing {
+pub struct AssocStanding {
     /// The account above.
     pub parent: String,
     /// Among those that it competes with ([`Ranking::contest`](fairtree::fairshare::Ranking::contest)):
@@ -45,7 +45,7 @@ pub struct Standing {
     pub fs_factor: Option<f64>,
 }
 
-impl Standing {
+impl AssocStanding {
     /// Its part of what `entitled` or `due` are parts of, 0..=1: where the ranking compares use with
     /// these, of the whole, else its normalised shares.
     pub fn claimed_part(&self) -> f64 {
@@ -145,7 +145,7 @@ pub(crate) struct Entry {
 }
 
 /// The standings of all associations, by position; `None` for the root.
-pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<Standing>> {
+pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<AssocStanding>> {
     let standings = cluster.standings();
     let standing = |at: usize| {
         let index = AssocIndex::new(at);
@@ -155,7 +155,7 @@ pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<Standing>> {
             Claim::Entitled(secs) => (Some(secs), None),
             Claim::Due(secs) => (None, Some(secs)),
         };
-        Some(Standing {
+        Some(AssocStanding {
             parent: cluster.name(parent).account.clone(),
             place: standing.place.map(|place| place.place),
             of: standing.place.map_or(0, |place| place.of),

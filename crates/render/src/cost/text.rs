@@ -6,7 +6,7 @@ use crate::columns::Columns;
 use crate::figures::{arrow, hours_cell, larger_unit, percent};
 use crate::what_if::assoc_place;
 use fairtree_analysis::cost::{Cost, Effect, UsageDecay};
-use fairtree_analysis::what_if::Standing;
+use fairtree_analysis::what_if::AssocStanding;
 use fairtree_model::c_format;
 use fairtree_model::span::Span;
 
@@ -139,7 +139,7 @@ fn write_effects(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io:
 }
 
 fn row(effect: &Effect) -> [String; 7] {
-    let both = |figure: &dyn Fn(&Standing) -> String| {
+    let both = |figure: &dyn Fn(&AssocStanding) -> String| {
         arrow(Some(figure(&effect.without)), Some(figure(&effect.with)))
     };
     [

@@ -21,7 +21,7 @@ pub fn to_json(out: &mut impl Write, shown: &[(&PrioReport, Vec<usize>)]) -> std
         schema: SCHEMA,
         source: shown.first().map_or("", |(report, _)| &report.source),
         weights: shown.iter().map(|(report, _)| WeightsOf(report)).collect(),
-        rows: Rows { shown },
+        rows: PrioJsonRows { shown },
         notes: shown.iter().flat_map(|(report, _)| &report.notes).collect(),
     };
     json::write(out, &document)
@@ -32,7 +32,7 @@ struct Document<'a> {
     schema: &'static str,
     source: &'a str,
     weights: Vec<WeightsOf<'a>>,
-    rows: Rows<'a>,
+    rows: PrioJsonRows<'a>,
     notes: Vec<&'a String>,
 }
 
@@ -56,11 +56,11 @@ impl Serialize for WeightsOf<'_> {
 }
 
 /// The rows, written one by one.
-struct Rows<'a> {
+struct PrioJsonRows<'a> {
     shown: &'a [(&'a PrioReport, Vec<usize>)],
 }
 
-impl Serialize for Rows<'_> {
+impl Serialize for PrioJsonRows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let count = self.shown.iter().map(|(_, rows)| rows.len()).sum();
         let mut sequence = serializer.serialize_seq(Some(count))?;

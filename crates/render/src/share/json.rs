@@ -23,7 +23,7 @@ pub fn to_json(out: &mut impl Write, report: &ShareReport, shown: &[usize]) -> s
         source: &report.source,
         algorithm: report.ranking.name(),
         compat: json::compat(report.compat),
-        rows: Rows { report, shown },
+        rows: ShareJsonRows { report, shown },
         gaps: report.gaps.iter().map(|gap| gap_of(report, gap)).collect(),
         assumptions: &report.assumptions,
     };
@@ -36,7 +36,7 @@ struct Document<'a> {
     source: &'a str,
     algorithm: &'static str,
     compat: String,
-    rows: Rows<'a>,
+    rows: ShareJsonRows<'a>,
     gaps: Vec<GapOf<'a>>,
     assumptions: &'a [String],
 }
@@ -61,12 +61,12 @@ fn gap_of<'a>(report: &ShareReport, gap: &'a Gap) -> GapOf<'a> {
 }
 
 /// The rows, written one by one.
-struct Rows<'a> {
+struct ShareJsonRows<'a> {
     report: &'a ShareReport,
     shown: &'a [usize],
 }
 
-impl Serialize for Rows<'_> {
+impl Serialize for ShareJsonRows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut sequence = serializer.serialize_seq(Some(self.shown.len()))?;
         for &row in self.shown {

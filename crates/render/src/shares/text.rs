@@ -200,7 +200,7 @@ fn movers(out: &mut impl Write, proposal: &Proposal, wanted: Move, title: &str) 
     let all = proposal.moves.iter().filter(|row| row.moves == wanted);
     let all: Vec<_> = all.collect();
     let one = |row: &&&fairtree_analysis::what_if::AssocMove| {
-        let side = |side: &Option<fairtree_analysis::what_if::Standing>| {
+        let side = |side: &Option<fairtree_analysis::what_if::AssocStanding>| {
             side.as_ref()
                 .and_then(|side| side.place)
                 .map(|place| place.to_string())

@@ -12,7 +12,7 @@ use crate::chart::{Theme, xml};
 use crate::figures::{arrow, percent};
 use crate::page::{Alone, alone};
 use fairtree_analysis::what_if::{
-    AssocMove, JobMove, JobMoves, JobStanding, Move, Standing, WhatIf,
+    AssocMove, AssocStanding, JobMove, JobMoves, JobStanding, Move, WhatIf,
 };
 use fairtree_model::c_format;
 
@@ -86,7 +86,7 @@ struct Drawn {
 }
 
 fn association(row: &AssocMove) -> Drawn {
-    let side = |side: Option<&Standing>| {
+    let side = |side: Option<&AssocStanding>| {
         let side = side?;
         let figure = side
             .fs_factor
@@ -222,7 +222,7 @@ fn heading(all: usize, shown: usize) -> String {
 
 fn associations(rows: &[AssocMove], most: usize) -> Markup {
     let shown = chosen(rows.len(), most, |at| rows[at].places());
-    let both = |row: &AssocMove, figure: &dyn Fn(&Standing) -> String| {
+    let both = |row: &AssocMove, figure: &dyn Fn(&AssocStanding) -> String| {
         arrow(
             row.before.as_ref().map(figure),
             row.after.as_ref().map(figure),

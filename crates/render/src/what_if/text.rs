@@ -7,7 +7,7 @@ use super::meanwhile;
 use crate::columns::Columns;
 use crate::figures::{arrow, percent};
 use fairtree_analysis::what_if::{AssocMove, JobMove, JobMoves, Move, Named, WhatIf};
-use fairtree_analysis::what_if::{JobStanding, Standing};
+use fairtree_analysis::what_if::{AssocStanding, JobStanding};
 use fairtree_model::c_format;
 
 /// How much is shown.
@@ -101,7 +101,7 @@ fn chosen<K: Ord>(
 
 /// Returns true if any shown value of an association changes.
 fn assoc_differs(row: &AssocMove) -> bool {
-    let figures = |side: &Option<Standing>| {
+    let figures = |side: &Option<AssocStanding>| {
         let side = side.as_ref()?;
         let text = |figure: Option<f64>| figure.map(c_format::f);
         let shares = (side.raw_shares, percent(side.norm_shares));
@@ -141,7 +141,7 @@ fn write_associations(
         levels.entry(row.parent()).or_insert(next);
     }
     let are_accounts = rows.iter().all(|row| !row.is_user);
-    let place = |side: &Option<Standing>| {
+    let place = |side: &Option<AssocStanding>| {
         let place = side.as_ref().and_then(|side| side.place);
         place.unwrap_or(u64::MAX)
     };
@@ -169,8 +169,9 @@ fn write_associations(
     let mut columns = Columns::new(&heading, 2).spare(spare);
     for row in shown_rows.into_iter().map(|at| &rows[at]) {
         let (before, after) = (row.before.as_ref(), row.after.as_ref());
-        let both =
-            |figure: &dyn Fn(&Standing) -> String| arrow(before.map(figure), after.map(figure));
+        let both = |figure: &dyn Fn(&AssocStanding) -> String| {
+            arrow(before.map(figure), after.map(figure))
+        };
         columns.push([
             row.name.clone(),
             below(row),
@@ -188,8 +189,8 @@ fn write_associations(
 }
 
 /// `3 -> 1 of 6`; nothing where it does not compete.
-pub(crate) fn assoc_place(before: Option<&Standing>, after: Option<&Standing>) -> String {
-    let own = |side: &Standing| side.place.map_or(String::new(), |place| place.to_string());
+pub(crate) fn assoc_place(before: Option<&AssocStanding>, after: Option<&AssocStanding>) -> String {
+    let own = |side: &AssocStanding| side.place.map_or(String::new(), |place| place.to_string());
     let places = arrow(before.map(own), after.map(own));
     match after.or(before).map_or(0, |side| side.of) {
         0 => places,
@@ -199,7 +200,7 @@ pub(crate) fn assoc_place(before: Option<&Standing>, after: Option<&Standing>) -
 
 /// The accounts above an account before and after; nothing for a user, whose name tells it.
 fn below(row: &AssocMove) -> String {
-    let parent = |side: &Standing| side.parent.clone();
+    let parent = |side: &AssocStanding| side.parent.clone();
     match row.is_user {
         true => String::new(),
         false if row.moves == Move::Moved => arrow(

@@ -316,7 +316,7 @@ impl Shares<'_> {
 
 /// Shares of the level and of the whole before and after, warnings, who moves, and the commands.
 pub(super) fn effects(proposal: &Proposal) -> Markup {
-    let place = |side: Option<&fairtree_analysis::what_if::Standing>| {
+    let place = |side: Option<&fairtree_analysis::what_if::AssocStanding>| {
         let side = side.and_then(|side| side.place.map(|place| (place, side.of)));
         side.map_or(String::new(), |(place, of)| format!("{place} of {of}"))
     };

@@ -5,7 +5,7 @@ use std::fs;
 
 use anyhow::Result;
 
-use crate::twin::host::Host;
+use crate::twin::host::TwinHost;
 
 use super::served;
 
@@ -25,7 +25,7 @@ impl Memory {
     ///
     /// # Errors
     /// Fails if the host does not start.
-    pub fn measure(host: &Host) -> Result<Memory> {
+    pub fn measure(host: &TwinHost) -> Result<Memory> {
         let answer = served::ask_alone(host, "time_memory")?;
         Ok(Memory {
             reads: answer.get("read_gb_s")? * 1e9,

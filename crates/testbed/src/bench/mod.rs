@@ -25,7 +25,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 
-use crate::twin::host::Host;
+use crate::twin::host::TwinHost;
 use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::release::Release;
@@ -74,7 +74,7 @@ const ROUNDS: u32 = 7;
 
 /// State that all sections use.
 pub struct Bench {
-    host: Host,
+    host: TwinHost,
     stock: PathBuf,
     ours: PathBuf,
     memory: Memory,
@@ -161,7 +161,7 @@ fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
     let source = source::fetch(release, progress)?;
     let ours = plugin::build(release, None, progress)?;
     let program = project::slurm(release).join("twin-bench");
-    let host = Host::build_bench(&source, &installation, &program)?;
+    let host = TwinHost::build_bench(&source, &installation, &program)?;
     let stock = host.stock();
     ensure!(stock.is_file(), "{}: no such plugin", stock.display());
     progress.step("the machine's memory");

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
-use crate::twin::host::Host;
+use crate::twin::host::TwinHost;
 use fairtree::usage::window::OWN_FILE;
 use xtask::interrupt;
 
@@ -59,7 +59,7 @@ impl Answer {
 ///
 /// # Errors
 /// Fails if the host does not start or does not answer.
-pub fn ask_alone(host: &Host, event: &str) -> Result<Answer> {
+pub fn ask_alone(host: &TwinHost, event: &str) -> Result<Answer> {
     let folder = tempfile::tempdir()?;
     let mut command = host.prepare(&host.stock(), &format!("{event}\n"), folder.path())?;
     let output = command.output().context("the bench host")?;
@@ -86,7 +86,7 @@ impl Served {
     /// # Errors
     /// Fails if the host does not start or ends early, with the host's output.
     pub fn start(
-        host: &Host,
+        host: &TwinHost,
         plugin: &Path,
         workload: &Workload,
         parameters: &str,
@@ -102,7 +102,7 @@ impl Served {
     /// # Errors
     /// Fails if the host does not start.
     pub fn begin(
-        host: &Host,
+        host: &TwinHost,
         plugin: &Path,
         workload: &Workload,
         parameters: &str,
@@ -118,7 +118,7 @@ impl Served {
     /// # Errors
     /// Fails if the host does not start or the ledger cannot be written.
     pub fn begin_and_change(
-        host: &Host,
+        host: &TwinHost,
         plugin: &Path,
         (workload, ledger): (&Workload, Option<&[u8]>),
         parameters: &str,

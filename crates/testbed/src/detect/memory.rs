@@ -5,14 +5,14 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::Watched;
-use crate::twin::Host;
+use crate::twin::TwinHost;
 use xtask::installation::Installation;
 use xtask::project;
 
 /// Prepares the plugin as shipped, and the usual host.
 pub fn prepare(installation: &Installation, source: &Path, folder: &Path) -> Result<Watched> {
     let suppressions = project::root().join("tests/twin/memcheck.supp");
-    let host = Host::build(source, installation, &folder.join("twin"))?.under(&[
+    let host = TwinHost::build(source, installation, &folder.join("twin"))?.under(&[
         "valgrind",
         "--quiet",
         "--error-exitcode=99",

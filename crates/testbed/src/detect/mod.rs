@@ -16,7 +16,7 @@ use anyhow::{Result, bail, ensure};
 use libtest_mimic::Trial;
 
 use crate::harness::{self, Bed, Shared};
-use crate::twin::{Host, Life};
+use crate::twin::{Life, TwinHost};
 use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::release::Release;
@@ -36,7 +36,7 @@ pub enum Detector {
 
 /// A host and a plugin, ready to be watched.
 struct Watched {
-    host: Host,
+    host: TwinHost,
     plugin: PathBuf,
 }
 

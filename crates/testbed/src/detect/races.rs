@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::Watched;
-use crate::twin::Host;
+use crate::twin::TwinHost;
 use xtask::command::{cargo_in_checkout, checked};
 use xtask::installation::Installation;
 use xtask::progress::Progress;
@@ -29,7 +29,7 @@ pub fn prepare(
     progress.step("building the plugin with ThreadSanitizer");
     let plugin = plugin(source, folder)?;
     let flags = format!("CFLAGS=-O1 -g {FLAG}");
-    let host = Host::make(source, installation, &folder.join("twin-races"), &[&flags])?;
+    let host = TwinHost::make(source, installation, &folder.join("twin-races"), &[&flags])?;
     let suppressions = project::root().join("tests/twin/races.supp");
     let options = format!(
         // The host checks the order of locks itself (locks.c). It knows what the detector does not:

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::twin::Host;
+use crate::twin::TwinHost;
 
 /// Usage does not decay, so it is CPUs times seconds. At the end of these lines job 1 (2 CPUs) has
 /// run for 1630 seconds, and job 2 (3 CPUs) has run for 1600 seconds and ended. slurmctld has saved
@@ -75,7 +75,7 @@ impl Case {
     ///
     /// # Errors
     /// Fails if the host does not run.
-    pub fn play(&self, host: &Host, plugin: &Path) -> Result<Option<String>> {
+    pub fn play(&self, host: &TwinHost, plugin: &Path) -> Result<Option<String>> {
         let folder = tempfile::tempdir()?;
         let mut command = host.prepare(plugin, &self.life(), folder.path())?;
         let parameters = format!("PriorityParameters={}", self.parameters);

@@ -18,7 +18,7 @@ use anyhow::{Result, bail, ensure};
 use libtest_mimic::Trial;
 
 use crate::harness::{self, Bed, Shared};
-use crate::twin::Host;
+use crate::twin::TwinHost;
 use xtask::every::Every;
 use xtask::installation::Installation;
 use xtask::progress::Progress;
@@ -82,10 +82,10 @@ pub fn play(installation: &Installation, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-fn build(installation: &Installation, progress: &Progress) -> Result<Host> {
+fn build(installation: &Installation, progress: &Progress) -> Result<TwinHost> {
     let release = installation.release();
     let source = source::fetch(release, progress)?;
-    Host::build(&source, installation, &project::slurm(release).join("twin"))
+    TwinHost::build(&source, installation, &project::slurm(release).join("twin"))
 }
 
 fn plugin(release: &Release) -> Result<PathBuf> {
@@ -98,7 +98,13 @@ fn plugin(release: &Release) -> Result<PathBuf> {
 ///
 /// # Errors
 /// Fails at the first case with a wrong result, with its life.
-fn all(host: &Host, plugin: &Path, name: &str, cases: &[Case], progress: &Progress) -> Result<()> {
+fn all(
+    host: &TwinHost,
+    plugin: &Path,
+    name: &str,
+    cases: &[Case],
+    progress: &Progress,
+) -> Result<()> {
     for case in cases {
         interrupt::check()?;
         if let Some(fault) = case.play(host, plugin)? {

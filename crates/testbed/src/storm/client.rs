@@ -11,15 +11,15 @@ use xtask::interrupt;
 /// Counts of each deed, and of its refusals by Slurm (a job that no longer exists, an account that
 /// is in use).
 #[derive(Clone, Debug, Default)]
-pub struct Ledger(BTreeMap<&'static str, [u32; 2]>);
+pub struct DeedCounts(BTreeMap<&'static str, [u32; 2]>);
 
-impl Ledger {
+impl DeedCounts {
     fn note(&mut self, deed: &'static str, done: bool) {
         self.0.entry(deed).or_default()[usize::from(!done)] += 1;
     }
 
     /// Adds the counts of a second client.
-    pub fn add(&mut self, other: &Ledger) {
+    pub fn add(&mut self, other: &DeedCounts) {
         for (deed, [done, refused]) in &other.0 {
             let sum = self.0.entry(deed).or_default();
             sum[0] += done;
@@ -33,7 +33,7 @@ impl Ledger {
     }
 }
 
-impl fmt::Display for Ledger {
+impl fmt::Display for DeedCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} deeds:", self.done())?;
         for (deed, [done, refused]) in &self.0 {
@@ -47,9 +47,9 @@ impl fmt::Display for Ledger {
 }
 
 /// Does one deed after the other until the storm is over.
-pub fn live(deeds: &Deeds<'_>, seed: u64, over: &AtomicBool) -> Ledger {
+pub fn live(deeds: &Deeds<'_>, seed: u64, over: &AtomicBool) -> DeedCounts {
     let mut draw = Draw::new(seed);
-    let mut ledger = Ledger::default();
+    let mut ledger = DeedCounts::default();
     while !over.load(Ordering::Relaxed) && interrupt::check().is_ok() {
         let (name, done) = deeds.one(&mut draw);
         ledger.note(name, done);

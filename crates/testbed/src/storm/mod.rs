@@ -28,7 +28,7 @@ use xtask::interrupt;
 use xtask::progress::Progress;
 use xtask::release::Release;
 
-use client::Ledger;
+use client::DeedCounts;
 use watch::{Record, Watch};
 
 /// Number of clients.
@@ -54,7 +54,7 @@ pub struct Storm {
 /// Results of a storm.
 struct Aftermath {
     record: Record,
-    ledger: Ledger,
+    ledger: DeedCounts,
     shapes: BTreeSet<String>,
 }
 
@@ -130,7 +130,7 @@ impl Storm {
             (record, ledgers)
         });
         let mut record = record?;
-        let mut ledger = Ledger::default();
+        let mut ledger = DeedCounts::default();
         for one in ledgers {
             ledger.add(&one.map_err(|_| anyhow!("a client panicked"))?);
         }

@@ -13,7 +13,7 @@ use xtask::{interrupt, prefix, project};
 
 use super::compare::compare;
 use super::fault::{Fault, Record, agree, files};
-use super::host::{Dump, Host};
+use super::host::{Dump, TwinHost};
 use super::outcome::{Outcome, Pair};
 use super::promise::Promise;
 use super::{COMPAT, build_host};
@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
 /// The two plugins of a release, and the host.
 pub struct Comparison {
     release: Release,
-    host: Host,
+    host: TwinHost,
     stock: PathBuf,
     ours: PathBuf,
 }
@@ -175,7 +175,7 @@ impl Comparison {
             .collect())
     }
 
-    fn compat_is_stock(&self, host: &Host, fault: &Fault) -> Result<Vec<String>> {
+    fn compat_is_stock(&self, host: &TwinHost, fault: &Fault) -> Result<Vec<String>> {
         let pair = Pair {
             host,
             stock: &self.stock,
@@ -190,7 +190,7 @@ impl Comparison {
     }
 
     /// The answers of one plugin, in the order of the questions.
-    fn ask(&self, host: &Host, plugin: &Path, fault: &Fault) -> Result<Vec<String>> {
+    fn ask(&self, host: &TwinHost, plugin: &Path, fault: &Fault) -> Result<Vec<String>> {
         let lines = fault.questions.iter().map(|asked| asked.line);
         let (first, last) = (lines.clone().min(), lines.max());
         let asked = first.zip(last).context("a fault without questions")?;

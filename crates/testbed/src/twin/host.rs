@@ -17,7 +17,7 @@ use super::promise::{DOCUMENTED, Promise};
 
 /// A built host and the Slurm that it runs with.
 #[derive(Clone)]
-pub struct Host {
+pub struct TwinHost {
     program: PathBuf,
     installation: Installation,
     further: Vec<String>,
@@ -34,15 +34,19 @@ pub struct Dump {
     pub lines: Vec<String>,
 }
 
-impl Host {
+impl TwinHost {
     /// Builds the host against a configured source of Slurm and the libslurmfull of the same release.
-    pub fn build(source: &Path, installation: &Installation, program: &Path) -> Result<Host> {
-        Host::make(source, installation, program, &[])
+    pub fn build(source: &Path, installation: &Installation, program: &Path) -> Result<TwinHost> {
+        TwinHost::make(source, installation, program, &[])
     }
 
     /// Builds the host for measurements (`tests/twin/bench`).
-    pub fn build_bench(source: &Path, installation: &Installation, program: &Path) -> Result<Host> {
-        Host::make(source, installation, program, &["BENCH=1"])
+    pub fn build_bench(
+        source: &Path,
+        installation: &Installation,
+        program: &Path,
+    ) -> Result<TwinHost> {
+        TwinHost::make(source, installation, program, &["BENCH=1"])
     }
 
     /// Builds the host with further words for make, for instance `NAME=VALUE`.
@@ -51,7 +55,7 @@ impl Host {
         installation: &Installation,
         program: &Path,
         words: &[&str],
-    ) -> Result<Host> {
+    ) -> Result<TwinHost> {
         let here = project::root().join("tests/twin");
         let library = installation.library();
         // Two simultaneous builds would write the same files.
@@ -77,7 +81,7 @@ impl Host {
         if !make.status().context("make")?.success() {
             bail!("the twin host does not build");
         }
-        Ok(Host {
+        Ok(TwinHost {
             program: program.to_owned(),
             installation: installation.clone(),
             further: vec![],
@@ -87,26 +91,26 @@ impl Host {
     }
 
     /// Adds an option and its value to every run.
-    pub fn with(mut self, option: &str, value: &str) -> Host {
+    pub fn with(mut self, option: &str, value: &str) -> TwinHost {
         self.further.extend([option.to_owned(), value.to_owned()]);
         self
     }
 
     /// Makes another program run the host; `words`: that program and its arguments.
-    pub fn under(mut self, words: &[&str]) -> Host {
+    pub fn under(mut self, words: &[&str]) -> TwinHost {
         self.under = words.iter().map(|word| (*word).to_owned()).collect();
         self
     }
 
     /// Sets a variable of the environment for every run.
-    pub fn with_variable(mut self, name: &str, value: &str) -> Host {
+    pub fn with_variable(mut self, name: &str, value: &str) -> TwinHost {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// Adds the settings under which the plugin under test keeps a promise; `same` is the setting
     /// for `Promise::Same`.
-    pub fn promising(self, promise: Promise, same: &str) -> Host {
+    pub fn promising(self, promise: Promise, same: &str) -> TwinHost {
         match promise {
             Promise::Same => self.with("--conf", same),
             Promise::Documented => DOCUMENTED
@@ -151,7 +155,7 @@ impl Host {
         if let Some((first, last)) = full {
             command.arg("--full").arg(format!("{first}-{last}"));
         }
-        Host::run(&mut command, folder.path())
+        TwinHost::run(&mut command, folder.path())
     }
 
     /// Plays a life and returns the dump and the trace of all calls, without the last call if the
@@ -161,7 +165,7 @@ impl Host {
         let trace = folder.path().join("trace");
         let mut command = self.prepare(plugin, &life.text(), folder.path())?;
         command.arg("--trace").arg(&trace);
-        let dump = Host::run(&mut command, folder.path())?;
+        let dump = TwinHost::run(&mut command, folder.path())?;
         let mut trace = fs::read_to_string(trace).unwrap_or_default();
         if dump.ending != "exit 0" {
             // The last call of a program that died is incomplete.

@@ -45,7 +45,7 @@ use xtask::{prefix, project, source};
 
 use compare::compare;
 pub use draw::Draw;
-pub use host::Host;
+pub use host::TwinHost;
 use job_list::Jobs;
 pub use life::Life;
 use life_writer::LifeWriter;
@@ -205,15 +205,15 @@ impl Plugins {
 }
 
 /// The host of an installed release.
-fn build_host(installation: &Installation, progress: &Progress) -> Result<Host> {
+fn build_host(installation: &Installation, progress: &Progress) -> Result<TwinHost> {
     let release = installation.release();
     let source = source::fetch(release, progress)?;
-    Host::build(&source, installation, &project::slurm(release).join("twin"))
+    TwinHost::build(&source, installation, &project::slurm(release).join("twin"))
 }
 
 /// The host and the plugins for playing lives.
 struct Built {
-    host: Host,
+    host: TwinHost,
     stock: PathBuf,
     ours: PathBuf,
     promise: Promise,
@@ -226,7 +226,7 @@ impl Built {
         Built::new(host, project::plugin(installation.release()), promise)
     }
 
-    fn new(host: Host, ours: PathBuf, promise: Promise) -> Result<Built> {
+    fn new(host: TwinHost, ours: PathBuf, promise: Promise) -> Result<Built> {
         let stock = host.stock();
         for plugin in [&stock, &ours] {
             ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 
 use super::faults::answer;
-use super::host::{Dump, Host};
+use super::host::{Dump, TwinHost};
 use super::life::Life;
 
 /// Two users with half of the shares each: the first one uses something, and one job of each user
@@ -46,7 +46,7 @@ fn submit(job: u32, assoc: u32) -> String {
 }
 
 /// The priority of each job after the last line of a life.
-fn priorities(host: &Host, plugin: &Path, life: &Life, jobs: &[u32]) -> Result<Vec<f64>> {
+fn priorities(host: &TwinHost, plugin: &Path, life: &Life, jobs: &[u32]) -> Result<Vec<f64>> {
     let last = life.lines.len();
     let dump = host.play(plugin, life, Some((last, last)))?;
     ensure!(dump.ending == "exit 0", "{}", dump.ending);
@@ -64,7 +64,7 @@ struct Shown {
     sprio: [f64; 2],
 }
 
-fn play(host: &Host, plugin: &Path, life: &Life) -> Result<[Shown; 2]> {
+fn play(host: &TwinHost, plugin: &Path, life: &Life) -> Result<[Shown; 2]> {
     let last = life.lines.len();
     let dump = host.play(plugin, life, Some((last - 1, last)))?;
     ensure!(dump.ending == "exit 0", "{}", dump.ending);
@@ -89,7 +89,7 @@ fn shown(dump: &Dump, last: usize, job: u32) -> Result<Shown> {
 ///
 /// # Errors
 /// Fails if the numbers differ, or if the host fails.
-pub fn numbers_are_no_sums(host: &Host, plugin: &Path) -> Result<()> {
+pub fn numbers_are_no_sums(host: &TwinHost, plugin: &Path) -> Result<()> {
     let order = "PriorityParameters=order=strict";
     let weighted = play(host, plugin, &life("", ""))?;
     let sums = weighted.map(|job| job.record);
@@ -120,7 +120,7 @@ pub fn numbers_are_no_sums(host: &Host, plugin: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Fails if two jobs have the same number or the wrong order, or if the host fails.
-pub fn every_job_gets_its_number(host: &Host, plugin: &Path) -> Result<()> {
+pub fn every_job_gets_its_number(host: &TwinHost, plugin: &Path) -> Result<()> {
     let mut life = life("PriorityFlags=CALCULATE_RUNNING", "");
     let submitted = life.lines.iter().position(|line| line.starts_with("pass"));
     life.lines.truncate(submitted.unwrap_or_default());
@@ -147,7 +147,7 @@ pub fn every_job_gets_its_number(host: &Host, plugin: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Fails if the place is wrong, or if the host fails.
-pub fn who_came_and_went_counts_for_nobody(host: &Host, plugin: &Path) -> Result<()> {
+pub fn who_came_and_went_counts_for_nobody(host: &TwinHost, plugin: &Path) -> Result<()> {
     let mut life = site("PriorityParameters=order=interleaved");
     life.push("pass 300");
     life.push(submit(1, 4));
@@ -171,7 +171,7 @@ pub fn who_came_and_went_counts_for_nobody(host: &Host, plugin: &Path) -> Result
 ///
 /// # Errors
 /// Fails if the order is wrong, or if the host fails.
-pub fn ends_that_nobody_reports_are_learned(host: &Host, plugin: &Path) -> Result<()> {
+pub fn ends_that_nobody_reports_are_learned(host: &TwinHost, plugin: &Path) -> Result<()> {
     for (expect, expected) in [("history", [4, 2, 3, 5]), ("time_limit", [4, 2, 5, 3])] {
         let mut life = site(&format!(
             "PriorityParameters=order=interleaved,expect={expect}"
@@ -204,7 +204,7 @@ pub fn ends_that_nobody_reports_are_learned(host: &Host, plugin: &Path) -> Resul
 ///
 /// # Errors
 /// Another order; the host fails.
-pub fn what_backfill_writes_back_lasts_a_pass(host: &Host, plugin: &Path) -> Result<()> {
+pub fn what_backfill_writes_back_lasts_a_pass(host: &TwinHost, plugin: &Path) -> Result<()> {
     let begun = || {
         let mut life = site("PriorityParameters=order=strict");
         for job in [submit(1, 4), submit(2, 4), submit(3, 5), submit(4, 5)] {

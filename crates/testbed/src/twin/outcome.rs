@@ -3,14 +3,14 @@
 use std::fmt;
 use std::path::Path;
 
-use super::host::Host;
+use super::host::TwinHost;
 use super::promise::Promise;
 use fairtree_oracle::FaultCounts;
 
 /// The two plugins of a comparison; the host's fields are Slurm's own.
 pub struct Pair<'a> {
     /// The host that plays the lives.
-    pub host: &'a Host,
+    pub host: &'a TwinHost,
     /// The plugin that is right by definition.
     pub stock: &'a Path,
     /// The plugin under test.

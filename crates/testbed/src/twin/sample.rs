@@ -15,7 +15,7 @@ use xtask::{interrupt, project};
 use crate::harness::{self, Bed, Shared};
 
 use super::compare::compare;
-use super::host::Host;
+use super::host::TwinHost;
 use super::outcome::Outcome;
 use super::promise::Promise;
 use super::run::{Run, report};
@@ -124,7 +124,7 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
 }
 
 fn of_policies(bed: &'static Bed) -> [Trial; 10] {
-    type Test = fn(&Host, &Path) -> Result<()>;
+    type Test = fn(&TwinHost, &Path) -> Result<()>;
     let tests: [(&str, Test); 10] = [
         ("orders::numbers_are_no_sums", orders::numbers_are_no_sums),
         (
@@ -174,7 +174,7 @@ fn of_policies(bed: &'static Bed) -> [Trial; 10] {
 }
 
 fn of_totals(bed: &'static Bed) -> Vec<Trial> {
-    type Test = fn(&Host, &Path, u64) -> Result<()>;
+    type Test = fn(&TwinHost, &Path, u64) -> Result<()>;
     let tests: [(&str, Test); 2] = [
         (
             "a_total_is_usage_without_decay",

@@ -12,7 +12,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 
 use super::compare::fields;
-use super::host::{Dump, Host};
+use super::host::{Dump, TwinHost};
 use super::life::Life;
 use super::{Draw, Size, generate};
 
@@ -188,7 +188,7 @@ fn agree(a: &str, b: &str) -> bool {
 
 /// Usage in a life under these parameters.
 fn play(
-    (host, plugin): (&Host, &Path),
+    (host, plugin): (&TwinHost, &Path),
     life: &Life,
     parameters: &str,
 ) -> Result<Vec<(usize, Fields)>> {
@@ -203,7 +203,7 @@ fn play(
 ///
 /// # Errors
 /// Fails at the first event after which usage differs, or if the host fails.
-pub fn a_total_is_usage_without_decay(host: &Host, plugin: &Path, seed: u64) -> Result<()> {
+pub fn a_total_is_usage_without_decay(host: &TwinHost, plugin: &Path, seed: u64) -> Result<()> {
     let resets = seed % 2 == 0;
     let life = life(seed, resets);
     let other = match resets {
@@ -232,7 +232,7 @@ pub fn a_total_is_usage_without_decay(host: &Host, plugin: &Path, seed: u64) -> 
 ///
 /// # Errors
 /// Fails as [`a_total_is_usage_without_decay`].
-pub fn a_window_is_what_totals_differ_by(host: &Host, plugin: &Path, seed: u64) -> Result<()> {
+pub fn a_window_is_what_totals_differ_by(host: &TwinHost, plugin: &Path, seed: u64) -> Result<()> {
     let life = life_by_buckets(seed);
     let length = WINDOW * BUCKET_SECS;
     let window = format!("usage=window:0:{length},resolution=0:{BUCKET_SECS}");

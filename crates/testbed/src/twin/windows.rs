@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 
 use super::faults::answer;
-use super::host::{Dump, Host};
+use super::host::{Dump, TwinHost};
 use super::life::Life;
 
 /// The site, and running jobs of 4 CPUs: each with its association and QOS.
@@ -64,7 +64,7 @@ fn check(dump: &Dump, line: usize, who: &str, expected: &[(u32, f64)]) -> Result
 ///
 /// # Errors
 /// Fails if numbers differ, or if the host fails.
-pub fn a_reset_counts_where_a_job_ends(host: &Host, plugin: &Path) -> Result<()> {
+pub fn a_reset_counts_where_a_job_ends(host: &TwinHost, plugin: &Path) -> Result<()> {
     let mut life = life(&[(1, 3, 1), (2, 3, 1), (3, 4, 1)]);
     pass(&mut life, 300);
     for line in ["assoc_zero 3", "step 100", "end 1"] {
@@ -83,7 +83,7 @@ pub fn a_reset_counts_where_a_job_ends(host: &Host, plugin: &Path) -> Result<()>
 ///
 /// # Errors
 /// Fails as [`a_reset_counts_where_a_job_ends`].
-pub fn a_qos_of_a_partition_counts_from_then_on(host: &Host, plugin: &Path) -> Result<()> {
+pub fn a_qos_of_a_partition_counts_from_then_on(host: &TwinHost, plugin: &Path) -> Result<()> {
     let mut life = life(&[(1, 3, 1)]);
     let without = pass(&mut life, 300);
     life.push("part_qos main qos=2");
@@ -104,7 +104,7 @@ pub fn a_qos_of_a_partition_counts_from_then_on(host: &Host, plugin: &Path) -> R
 ///
 /// # Errors
 /// Fails as [`a_reset_counts_where_a_job_ends`].
-pub fn a_move_resets_nobody(host: &Host, plugin: &Path) -> Result<()> {
+pub fn a_move_resets_nobody(host: &TwinHost, plugin: &Path) -> Result<()> {
     let mut life = life(&[(1, 6, 1)]);
     pass(&mut life, 300);
     for line in [
@@ -130,7 +130,7 @@ pub fn a_move_resets_nobody(host: &Host, plugin: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Fails as [`a_reset_counts_where_a_job_ends`].
-pub fn what_ran_elsewhere_counts_for_nobody(host: &Host, plugin: &Path) -> Result<()> {
+pub fn what_ran_elsewhere_counts_for_nobody(host: &TwinHost, plugin: &Path) -> Result<()> {
     for enforced in ["limits,qos", "qos"] {
         let mut life = life(&[]);
         let boot = life.lines.iter().position(|line| line == "boot");
@@ -167,7 +167,7 @@ pub fn what_ran_elsewhere_counts_for_nobody(host: &Host, plugin: &Path) -> Resul
 /// reset is subtracted from the record, but no usage that the record has lost already.
 /// # Errors
 /// Fails as [`a_reset_counts_where_a_job_ends`].
-pub fn a_qos_without_decay_is_reset(host: &Host, plugin: &Path) -> Result<()> {
+pub fn a_qos_without_decay_is_reset(host: &TwinHost, plugin: &Path) -> Result<()> {
     let mut found = Vec::new();
     for point in 0..12 {
         let mut life = life(&[(1, 3, 3), (2, 4, 3)]);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{JobPlace, NodeStanding, OrderWord, PlaceExplained, Stand, TierOf, kind};
 use fairtree::config::Tiers;
-use fairtree::engine::{Contenders, longest_secs, units};
+use fairtree::engine::{Competitors, longest_secs, units};
 use fairtree::fairshare::Entitlement;
 use fairtree::order::{Job, Level, Node, OrderError, PartingSide, interleaved, positions, strict};
 use fairtree::tree::{AssocIndex, Shares};
@@ -25,7 +25,7 @@ pub struct OrderedQueue<'a> {
     pub(super) assocs: Vec<Option<AssocIndex>>,
     /// Expected further use of running jobs, part of the usage of nodes, in units.
     running: Vec<u128>,
-    contenders: Contenders,
+    competitors: Competitors,
     /// The jobs in the order, in the order of the input.
     pub(super) jobs: Vec<Job>,
     /// Their positions among all jobs of the cluster.
@@ -49,8 +49,8 @@ impl<'a> OrderedQueue<'a> {
         };
         let entitlement = cluster.entitlement();
         let raw = cluster.ledger.raw();
-        let contenders = Contenders::new(&cluster.tree, &entitlement);
-        let mut used = contenders.used(raw);
+        let competitors = Competitors::new(&cluster.tree, &entitlement);
+        let mut used = competitors.used(raw);
         let without_running = used.clone();
         let mut in_all = cluster
             .tree
@@ -59,19 +59,19 @@ impl<'a> OrderedQueue<'a> {
         if word == OrderWord::Interleaved {
             for job in cluster.jobs() {
                 if let Some((assoc, due)) = due(job, cluster.now.unwrap_or(0)) {
-                    contenders.commit(&mut used, assoc, due);
+                    competitors.commit(&mut used, assoc, due);
                     in_all += due as f64 / UNITS;
                 }
             }
         }
-        let nodes = contenders.nodes(&used);
+        let nodes = competitors.nodes(&used);
         let running = used.iter().zip(without_running);
         let running = running.map(|(used, without)| used - without).collect();
         let mut assocs = vec![None; nodes.len()];
         for &at in cluster.tree.parents_first() {
             let own = matches!(cluster.tree.rows()[at.get()].shares, Shares::Raw(_));
             if own && cluster.tree.fs_parent(at).is_some() {
-                assocs[contenders.of(Some(at)) as usize] = Some(at);
+                assocs[competitors.of(Some(at)) as usize] = Some(at);
             }
         }
         let all = cluster.jobs().iter().enumerate();
@@ -79,7 +79,7 @@ impl<'a> OrderedQueue<'a> {
             .filter(|(_, job)| stand(job) == Stand::Waits)
             .map(|(at, _)| at)
             .collect();
-        let job = |at: &usize| row(cluster, &contenders, &cluster.jobs()[*at]);
+        let job = |at: &usize| row(cluster, &competitors, &cluster.jobs()[*at]);
         let jobs: Vec<Job> = rows.iter().map(job).collect();
         let level = cluster.config.ranking().level().unwrap_or(Level::Leaf);
         if in_all == 0.0 && word == OrderWord::Interleaved {
@@ -92,7 +92,7 @@ impl<'a> OrderedQueue<'a> {
             nodes,
             assocs,
             running,
-            contenders,
+            competitors,
             jobs,
             rows,
             order: Vec::new(),
@@ -176,7 +176,7 @@ impl<'a> OrderedQueue<'a> {
 
     pub(super) fn described(&self, job: &ClusterJob) -> JobPlace {
         let (cluster, own) = (self.cluster, &job.job);
-        let standing = row(cluster, &self.contenders, job);
+        let standing = row(cluster, &self.competitors, job);
         let tiers = cluster.config.tiers();
         let name = match tiers {
             Tiers::None => None,
@@ -256,7 +256,7 @@ fn due(job: &ClusterJob, now: i64) -> Option<(AssocIndex, u128)> {
 }
 
 /// A waiting job as a row of an order, as the plugin makes it.
-fn row(cluster: &Cluster, contenders: &Contenders, about: &ClusterJob) -> Job {
+fn row(cluster: &Cluster, competitors: &Competitors, about: &ClusterJob) -> Job {
     let (job, tables) = (&about.job, &cluster.tables);
     let partition = job.partition.map(|index| &tables.partitions[index.get()]);
     let max_time_mins = partition.and_then(|partition| partition.max_time_mins);
@@ -276,7 +276,7 @@ fn row(cluster: &Cluster, contenders: &Contenders, about: &ClusterJob) -> Job {
     });
     let billing = billing.filter(|billing| *billing > 0);
     Job {
-        node: contenders.of(job.assoc),
+        node: competitors.of(job.assoc),
         tier,
         nice: job.nice.into(),
         submit: about.submit_time,

@@ -60,7 +60,7 @@ impl<'f, R: BufRead> Events<'f, R> {
                 break (line.to_owned(), self.lines.number);
             }
         };
-        let read = Line {
+        let read = EventLine {
             file: self.file,
             text: &line,
             number,
@@ -101,7 +101,7 @@ impl<'de> Deserialize<'de> for Pairs {
 }
 
 /// A line with an event.
-struct Line<'a> {
+struct EventLine<'a> {
     file: &'a str,
     text: &'a str,
     number: usize,
@@ -109,11 +109,11 @@ struct Line<'a> {
 
 /// An event's keys and values.
 struct Fields<'a> {
-    line: &'a Line<'a>,
+    line: &'a EventLine<'a>,
     pairs: Vec<(String, Value)>,
 }
 
-impl Line<'_> {
+impl EventLine<'_> {
     fn error(&self, problem: Problem) -> InputError {
         InputError::new(self.file, problem).at_line(self.number, self.text)
     }

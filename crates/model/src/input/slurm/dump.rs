@@ -100,7 +100,7 @@ pub fn read(file: &str, text: &str) -> Result<Dump, InputError> {
             continue;
         }
         any = true;
-        let line = Line {
+        let line = DumpLine {
             file,
             number: number + 1,
             text: &text,
@@ -194,7 +194,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn take(&mut self, line: &Line<'_>) -> Result<(), InputError> {
+    fn take(&mut self, line: &DumpLine<'_>) -> Result<(), InputError> {
         let (kind, name, options) = line.parts()?;
         match kind {
             Kind::Qos if self.cluster.is_some() => {
@@ -227,7 +227,7 @@ impl Reader {
     /// Adds an account or a user, or changes an existing one.
     fn assoc(
         &mut self,
-        line: &Line<'_>,
+        line: &DumpLine<'_>,
         kind: Kind,
         name: String,
         options: &[OptionOf],
@@ -272,7 +272,7 @@ impl Reader {
     }
 }
 
-struct Line<'a> {
+struct DumpLine<'a> {
     file: &'a str,
     number: usize,
     text: &'a str,
@@ -288,7 +288,7 @@ struct Said {
     priority: Option<u32>,
 }
 
-impl Line<'_> {
+impl DumpLine<'_> {
     fn error(&self, why: String, at: usize) -> InputError {
         InputError::new(self.file, Problem::Structure(why))
             .at_line(self.number, self.text)

@@ -108,7 +108,7 @@ fn by_place<'a>(
 }
 
 /// A line in cells, with what messages need.
-pub(super) struct Line<'a, 'c> {
+pub(super) struct SprioLine<'a, 'c> {
     pub file: &'a str,
     pub number: usize,
     pub text: &'a str,
@@ -153,7 +153,7 @@ type TresCell<'a> = (Vec<(String, Printed)>, Option<&'a str>);
 /// The text of a cell, and where it is.
 type Place<'a> = (&'a str, usize);
 
-impl<'a> Line<'a, '_> {
+impl<'a> SprioLine<'a, '_> {
     fn value(&self, word: Place<'_>, column: Column, allowed: &str) -> InputError {
         let problem = Problem::Value {
             what: column.name().to_owned(),

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
-use super::cells::{Line, cut};
+use super::cells::{SprioLine, cut};
 use super::column::{Column, LineFormat};
 use super::header::{Header, Layout, asked, columns, header, is_command, of_format};
 use super::{Listing, Queue, SprioRows};
@@ -261,7 +261,7 @@ impl Open {
                 let text = &piece.text[begin..end];
                 begin = end;
                 cut(text, &self.header.layout, &mut cells).expect("it was cut before");
-                let line = Line {
+                let line = SprioLine {
                     file,
                     number,
                     text,

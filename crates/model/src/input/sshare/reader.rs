@@ -94,9 +94,9 @@ pub fn read_answer(
 /// The columns of the listing that begins with `first`, and lines read that are rows.
 fn layout(
     lines: &mut Lines<'_, impl BufRead>,
-    first: &Line,
+    first: &SshareLine,
     command: Option<&Command>,
-) -> Result<(Layout, Vec<Line>), InputError> {
+) -> Result<(Layout, Vec<SshareLine>), InputError> {
     let text = first.text.as_str();
     if header::is_header(text) {
         let next = lines.next()?;
@@ -165,7 +165,7 @@ fn is_command(line: &str) -> bool {
     line.contains("sshare") && command::parse(line).is_some()
 }
 
-fn second(file: &str, line: &Line, what: &str) -> InputError {
+fn second(file: &str, line: &SshareLine, what: &str) -> InputError {
     let problem = Problem::Structure(format!("{what} inside a listing"));
     InputError::new(file, problem)
         .at_line(line.number, &line.text)
@@ -185,7 +185,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Takes a row, or leaves it out.
-    fn take(&mut self, line: &Line, left: &mut LeftOut) -> Result<(), InputError> {
+    fn take(&mut self, line: &SshareLine, left: &mut LeftOut) -> Result<(), InputError> {
         lines::one_more(self.file, self.rows.len(), line.number)?;
         let first = self.layout.fields().first();
         let depth = first
@@ -212,13 +212,13 @@ impl Reader<'_> {
     }
 
     /// Returns true if a row that fits its columns is a user's.
-    fn is_user(&self, line: &Line) -> bool {
+    fn is_user(&self, line: &SshareLine) -> bool {
         let cells = cut(&line.text, &self.layout).unwrap_or_default();
         let mut both = self.layout.fields().iter().zip(cells);
         both.any(|(field, cell)| field.column == Column::User && !cell.text.trim().is_empty())
     }
 
-    fn row(&mut self, line: &Line, left: &mut LeftOut) -> Result<(), InputError> {
+    fn row(&mut self, line: &SshareLine, left: &mut LeftOut) -> Result<(), InputError> {
         let cells = cut(&line.text, &self.layout).map_err(|misfit| self.misfit(line, &misfit))?;
         let mut row = SshareRow {
             line: line.number,
@@ -247,7 +247,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn misfit(&self, line: &Line, misfit: &Misfit) -> InputError {
+    fn misfit(&self, line: &SshareLine, misfit: &Misfit) -> InputError {
         let before = line.text.get(..misfit.at).unwrap_or(&line.text);
         InputError::new(self.file, Problem::Structure(misfit.why.into()))
             .at_line(line.number, &line.text)
@@ -340,7 +340,7 @@ fn number(text: &str) -> Result<Option<Printed>, &'static str> {
 
 /// A line and its number, from 1.
 #[derive(Clone, Debug)]
-struct Line {
+struct SshareLine {
     number: usize,
     text: String,
 }
@@ -357,18 +357,18 @@ impl<'f, R: BufRead> Lines<'f, R> {
         Lines { file, lines }
     }
 
-    fn next(&mut self) -> Result<Option<Line>, InputError> {
+    fn next(&mut self) -> Result<Option<SshareLine>, InputError> {
         // sshare cuts names by bytes, so a cut name may end in half a character.
         let Some(text) = self.lines.next()? else {
             return Ok(None);
         };
         let text = text.trim_start_matches('\u{feff}').to_owned();
         let number = self.lines.number;
-        Ok(Some(Line { number, text }))
+        Ok(Some(SshareLine { number, text }))
     }
 
     /// The next line that says anything.
-    fn next_said(&mut self) -> Result<Option<Line>, InputError> {
+    fn next_said(&mut self) -> Result<Option<SshareLine>, InputError> {
         loop {
             match self.next()? {
                 Some(line) if line.text.trim().is_empty() => {}

@@ -65,7 +65,7 @@ struct Header {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct RunLine {
     point: BTreeMap<String, String>,
     seed: u64,
     figures: Figures,
@@ -113,7 +113,7 @@ impl Runs {
         }
         let mut runs = Runs::new(header.inputs);
         for (at, line) in rest.lines().enumerate() {
-            let line: Line = serde_json::from_str(line)
+            let line: RunLine = serde_json::from_str(line)
                 .map_err(|error| broken(error.to_string()).at_line(at + 2, line))?;
             let key = (Point(line.point), line.seed);
             runs.figures.insert(key, line.figures);
@@ -128,7 +128,7 @@ impl Runs {
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut rest = String::new();
         for ((point, seed), figures) in &self.figures {
-            let line = Line {
+            let line = RunLine {
                 point: point.0.clone(),
                 seed: *seed,
                 figures: figures.clone(),

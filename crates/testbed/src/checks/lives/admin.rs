@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Life;
-use super::ledger::Ledger;
+use super::ledger::ClusterRuns;
 use super::watch;
 use crate::checks::fixture::{DEADLINE, job};
 use crate::cluster::client::NewJob;
@@ -129,7 +129,7 @@ const HEIRS: [(&str, Option<(&str, &str)>); 4] = [
 ///
 /// Call it before slurmdbd stops. Once slurmdbd is back, slurmctld itself, with any plugin, counts
 /// the usage of the root twice, and loses the usage of removed users at its next start.
-pub fn ensure_heritage(life: &Life, ledger: &Ledger) -> Result<()> {
+pub fn ensure_heritage(life: &Life, ledger: &ClusterRuns) -> Result<()> {
     let sshare = life.cluster.sshare("Account,User,RawUsage")?;
     for (account, removed) in HEIRS {
         let kept = unexplained(&sshare, account)?;

@@ -52,13 +52,13 @@ impl Run {
 
 /// All runs of a cluster; all have ended.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct ClusterRuns {
     runs: Vec<Run>,
 }
 
-impl Ledger {
+impl ClusterRuns {
     /// Asks sacct until slurmdbd knows the end of every job that slurmctld knows.
-    pub fn read(cluster: &Cluster) -> Result<Ledger> {
+    pub fn read(cluster: &Cluster) -> Result<ClusterRuns> {
         let jobs = cluster.show("job")?;
         let mut ends = Vec::new();
         for job in jobs.rows() {
@@ -87,7 +87,7 @@ impl Ledger {
             let runs: Result<Vec<Option<Run>>> = table.rows().iter().map(Run::of).collect();
             let mut runs: Vec<Run> = runs?.into_iter().flatten().collect();
             part_at_resizes(&mut runs);
-            Ok(Some(Ledger { runs }))
+            Ok(Some(ClusterRuns { runs }))
         })
     }
 
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_resize_counts_the_time_since_the_last_pass_twice() {
-        let ledger = Ledger {
+        let ledger = ClusterRuns {
             runs: vec![run(100, 110, 4, true), run(110, 130, 2, false)],
         };
         let owner = ledger.runs[0].owner.clone();
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_was_set_to_0_is_forgotten() {
-        let mut ledger = Ledger {
+        let mut ledger = ClusterRuns {
             runs: vec![run(100, 110, 4, false), run(120, 130, 2, false)],
         };
         ledger.forget("a", 115);

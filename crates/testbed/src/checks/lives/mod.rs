@@ -27,7 +27,7 @@ use super::model::{Model, SSHARE_COLUMNS};
 use super::{Check, compare, fixture, numbers};
 use crate::cluster::{Cluster, Plan};
 use crate::under::Under;
-use ledger::Ledger;
+use ledger::ClusterRuns;
 use passes::Passes;
 
 /// One life, in one of the clusters.
@@ -70,7 +70,7 @@ pub fn jobs_and_limits(check: &Check) -> Result<()> {
         let waiting = limits::submit(life)?;
         jobs::play(life)?;
         let reset = limits::play(life, waiting)?;
-        let mut ledger = Ledger::read(life.cluster)?;
+        let mut ledger = ClusterRuns::read(life.cluster)?;
         ledger.forget(limits::RESET, reset);
         end(life, &ledger)
     })
@@ -82,13 +82,13 @@ pub fn administration(check: &Check) -> Result<()> {
         admin::prepare(life)?;
         admin::use_all(life)?;
         admin::accounts(life)?;
-        let ledger = Ledger::read(life.cluster)?;
+        let ledger = ClusterRuns::read(life.cluster)?;
         ledger.ensure_explains(life)?;
         admin::ensure_heritage(life, &ledger)?;
         outage::of_slurmdbd(life)?;
         outage::reconfigure_under_load(life)?;
         private::data(life)?;
-        Ledger::read(life.cluster)?.ensure_explains(life)?;
+        ClusterRuns::read(life.cluster)?.ensure_explains(life)?;
         let ledger = outage::reset_now(life)?;
         end(life, &ledger)
     })
@@ -100,7 +100,7 @@ pub fn administration(check: &Check) -> Result<()> {
 pub fn heterogeneous(check: &Check) -> Result<()> {
     same(check, plans::with_limits, |life| {
         het::play(life)?;
-        let ledger = Ledger::read(life.cluster)?;
+        let ledger = ClusterRuns::read(life.cluster)?;
         if life.under == Under::Documented {
             ledger.ensure_explains(life)?;
         }
@@ -112,7 +112,7 @@ pub fn heterogeneous(check: &Check) -> Result<()> {
 pub fn federation(check: &Check) -> Result<()> {
     same(check, plans::with_limits, |life| {
         federation::play(life)?;
-        let ledger = Ledger::read(life.cluster)?;
+        let ledger = ClusterRuns::read(life.cluster)?;
         ledger.ensure_explains(life)?;
         ensure_no_complaint(life.cluster)
     })
@@ -120,7 +120,7 @@ pub fn federation(check: &Check) -> Result<()> {
 
 /// No job is left, and a restart brings a pass: usage is still the usage of the jobs, and fair
 /// shares follow from it.
-fn end(life: &mut Life, ledger: &Ledger) -> Result<()> {
+fn end(life: &mut Life, ledger: &ClusterRuns) -> Result<()> {
     life.check.step("comparing numbers");
     ledger.ensure_explains(life)?;
     let before = fixture::now()?;

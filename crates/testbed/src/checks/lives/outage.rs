@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 
 use super::Life;
 use super::admin;
-use super::ledger::Ledger;
+use super::ledger::ClusterRuns;
 use super::watch;
 use crate::checks::fixture::{self, DEADLINE, job, total_usage};
 use crate::cluster::client::NewJob;
@@ -70,7 +70,7 @@ pub fn reconfigure_under_load(life: &mut Life) -> Result<()> {
 }
 
 /// Sets `PriorityUsageResetPeriod=NOW` and then the old value; returns the usage since then.
-pub fn reset_now(life: &mut Life) -> Result<Ledger> {
+pub fn reset_now(life: &mut Life) -> Result<ClusterRuns> {
     life.check.step("forgetting all usage");
     set_reset_period(life, "NOW")?;
     restart(life)?;
@@ -82,7 +82,7 @@ pub fn reset_now(life: &mut Life) -> Result<Ledger> {
     restart(life)?;
     let now = fixture::now()?;
     admin::use_all(life)?;
-    let mut ledger = Ledger::read(life.cluster)?;
+    let mut ledger = ClusterRuns::read(life.cluster)?;
     ledger.forget_all_before(now);
     Ok(ledger)
 }

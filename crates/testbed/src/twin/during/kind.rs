@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::Stage;
 use super::event::{EVENTS, Event};
-use crate::twin::host::Host;
+use crate::twin::host::TwinHost;
 
 /// A kind of settings for playing events.
 pub struct Kind {
@@ -52,7 +52,7 @@ impl Kind {
     ///
     /// # Errors
     /// Fails if the host cannot play the life up to the stage.
-    pub fn stage(&self, host: &Host, plugin: &Path) -> Result<Stage> {
+    pub fn stage(&self, host: &TwinHost, plugin: &Path) -> Result<Stage> {
         Stage::new(host, plugin, self.parameters, self.last)
     }
 

@@ -19,7 +19,7 @@ use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use xtask::interrupt;
 
 use super::compare::fields;
-use super::host::{Dump, Host};
+use super::host::{Dump, TwinHost};
 use super::life::Life;
 use super::own::Own;
 use event::{event, setup};
@@ -42,7 +42,7 @@ type Ends = [BTreeMap<String, String>; 2];
 
 /// A life up to a pass, in which events come.
 pub struct Stage {
-    host: Host,
+    host: TwinHost,
     plugin: PathBuf,
     setup: Vec<String>,
     /// Priority of job 21 before the pass.
@@ -61,7 +61,7 @@ pub struct Stage {
 
 impl Stage {
     /// `last`: events that always happen between the last pass and the one under test.
-    fn new(host: &Host, plugin: &Path, parameters: &str, last: &[&str]) -> Result<Stage> {
+    fn new(host: &TwinHost, plugin: &Path, parameters: &str, last: &[&str]) -> Result<Stage> {
         let mut setup = setup(&format!("{parameters},max_lock_ms=1"));
         setup.extend(last.iter().map(|line| (*line).to_owned()));
         let moves = !last.is_empty();
@@ -187,7 +187,7 @@ impl Stage {
 ///
 /// # Errors
 /// Fails as [`Stage::enumerate`] and [`fails_half_way`].
-pub fn enumerate(host: &Host, plugin: &Path, threads: usize) -> Result<()> {
+pub fn enumerate(host: &TwinHost, plugin: &Path, threads: usize) -> Result<()> {
     for kind in &KINDS {
         let name = kind.name;
         let stage = kind.stage(host, plugin)?;

@@ -12,7 +12,7 @@ use crate::tree::{AssocIndex, Shares, Tree};
 /// An association with `FairShare=parent` is no node: the jobs are the account's. Behind all others
 /// stands one more node, which is entitled to nothing, for jobs without an association.
 #[derive(Clone, Debug, Default)]
-pub struct Contenders {
+pub struct Competitors {
     /// By node.
     parents: Vec<Option<u32>>,
     entitled: Vec<Entitled>,
@@ -66,9 +66,9 @@ pub fn longest_secs(limit: TimeLimit, max_time_mins: Option<u32>) -> f64 {
     minutes.map_or(YEAR_SECS, |minutes| f64::from(minutes) * 60.0)
 }
 
-impl Contenders {
+impl Competitors {
     /// From what associations are entitled to.
-    pub fn new(tree: &Tree, entitlement: &Entitlement) -> Contenders {
+    pub fn new(tree: &Tree, entitlement: &Entitlement) -> Competitors {
         let (mut parents, mut entitled, mut assocs) = (Vec::new(), Vec::new(), Vec::new());
         let whole = Entitled::whole(u128::from(entitlement.whole()) << UNIT_BITS);
         let of_all = entitlement.divided(tree, whole, 1 << UNIT_BITS);
@@ -92,7 +92,7 @@ impl Contenders {
         parents.push(None);
         entitled.push(Entitled::ZERO);
         let known = charged_to.into_iter();
-        Contenders {
+        Competitors {
             parents,
             entitled,
             assocs,
@@ -189,9 +189,9 @@ mod tests {
     fn groups_have_parts_of_their_hub() {
         let tree = tree();
         let usage = [90_u64, 60, 30, 20, 40, 20, 40, 30].map(Extended::from);
-        let contenders = Contenders::new(&tree, &Entitlement::SHARES);
-        let nodes = contenders.nodes(&contenders.used(&usage));
-        let node = |id| contenders.of(tree.index_of(id));
+        let competitors = Competitors::new(&tree, &Entitlement::SHARES);
+        let nodes = competitors.nodes(&competitors.used(&usage));
+        let node = |id| competitors.of(tree.index_of(id));
         assert_eq!((node(6), node(7), node(8)), (node(4), node(5), node(3)));
         let ratio = |id| {
             let found = nodes[node(id) as usize];
@@ -200,7 +200,7 @@ mod tests {
         // 20 of 1/5, and 40 of 2/5; hub 3: 30 of 2/5.
         assert_eq!(ratio(4), ratio(5));
         assert!(ratio(3) < ratio(4));
-        let no_node = contenders.of(None);
+        let no_node = competitors.of(None);
         assert_eq!(no_node as usize, nodes.len() - 1);
         assert_eq!(node(1), no_node);
         assert!(nodes[no_node as usize].entitled.is_zero());
@@ -209,13 +209,13 @@ mod tests {
     #[test]
     fn what_runs_counts_as_if_it_had_run() {
         let tree = tree();
-        let contenders = Contenders::new(&tree, &Entitlement::SHARES);
-        let mut used = contenders.used(&[Extended::ZERO; 8]);
+        let competitors = Competitors::new(&tree, &Entitlement::SHARES);
+        let mut used = competitors.used(&[Extended::ZERO; 8]);
         let user = tree.index_of(7).unwrap();
-        contenders.commit(&mut used, user, units(10.0));
-        let nodes = contenders.nodes(&used);
+        competitors.commit(&mut used, user, units(10.0));
+        let nodes = competitors.nodes(&used);
         let jobs = [7, 6, 8].map(|id| Job {
-            node: contenders.of(tree.index_of(id)),
+            node: competitors.of(tree.index_of(id)),
             id: id.into(),
             ..Job::default()
         });
@@ -232,9 +232,9 @@ mod tests {
         let usage = [90_u64, 60, 30, 20, 40, 20, 40, 30].map(Extended::from);
         let group = tree.index_of(4).unwrap();
         let entitlement = Entitlement::new(0).with_minutes(group, 2);
-        let contenders = Contenders::new(&tree, &entitlement);
-        let nodes = contenders.nodes(&contenders.used(&usage));
-        let node = |id| nodes[contenders.of(tree.index_of(id)) as usize];
+        let competitors = Competitors::new(&tree, &entitlement);
+        let nodes = competitors.nodes(&competitors.used(&usage));
+        let node = |id| nodes[competitors.of(tree.index_of(id)) as usize];
         assert_eq!(node(6).entitled, Entitled::whole(120 * 1024));
         assert_eq!(node(6).used, 20 * 1024);
         assert!(node(7).entitled.is_zero());
