@@ -7,6 +7,8 @@ mod command;
 mod broken;
 #[path = "../../../tests/common/console.rs"]
 mod console;
+#[path = "documents/contributor.rs"]
+mod contributor;
 #[allow(dead_code)] // Not all tests read text.
 #[path = "../../../tests/common/data.rs"]
 mod data;
