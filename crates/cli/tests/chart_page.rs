@@ -11,7 +11,6 @@ use std::path::PathBuf;
 
 use browser::Browser;
 use command::fairtree;
-use serde_json::json;
 
 /// Three accounts over ten days: physics uses four processors all the time, biology two from the
 /// sixth day on, idle nothing but a second.
@@ -239,64 +238,5 @@ fn pictures_of_lines_render_in_light_and_dark() {
     let over = "[...document.querySelectorAll('text')].filter(t => { const b = t.getBBox(); \
         const p = t.getCTM(); return b.x + b.width + p.e > 1122 || b.x + p.e < 0; }).length";
     assert_eq!(browser.value(over), 0);
-    quiet(&browser);
-}
-
-/// The smallest text of a page in pixels of the screen, and what it says.
-const SMALLEST: &str = "(() => { let found = [1e9, '']; \
-    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); \
-    while (walk.nextNode()) { const text = walk.currentNode.data.trim(); \
-    const at = walk.currentNode.parentElement; \
-    if (!text || at.closest('script,style,[hidden]') || !at.getClientRects().length) continue; \
-    let size = parseFloat(getComputedStyle(at).fontSize); \
-    const drawn = at.closest('svg'); \
-    if (drawn && at.getScreenCTM) size *= at.getScreenCTM().a; \
-    if (size < found[0]) found = [size, text]; } \
-    return found; })()";
-
-// 300 groups: 40 by themselves, 260 as one.
-#[test]
-fn pages_keep_their_text_at_the_width_of_a_phone() {
-    let Some(mut browser) = Browser::start(1200, 800) else {
-        return;
-    };
-    // Windows of Chromium are at least 500 wide.
-    let phone = json!({"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": false});
-    browser.ask("Emulation.setDeviceMetricsOverride", phone);
-    let groups: String = (0..300)
-        .map(|at| {
-            format!(
-                "[accounts.g{at}]\nshares = {}\nusers.u{at} = {{ usage = {at} }}\n",
-                at + 1
-            )
-        })
-        .collect();
-    let over_time = written("phone.html", &["chart", "--half-life", "0"], LOG.as_bytes());
-    let tree = written("phone-tree.html", &["chart", "-"], groups.as_bytes());
-    let what_if = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("phone-what-if.html");
-    let args = ["what-if", "--shares", "g7=900", "--html"];
-    let ran = fairtree(
-        &[&args[..], &[what_if.to_str().expect("UTF-8"), "-"]].concat(),
-        groups.as_bytes(),
-    );
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    for page in [&over_time, &tree, &what_if] {
-        browser.open(page);
-        let found = browser.value(SMALLEST);
-        let size = found[0].as_f64().expect("a size");
-        assert!(size >= 12.0, "{}: {found}", page.display());
-        let wide = browser.value("document.documentElement.scrollWidth");
-        assert!(
-            wide.as_f64().expect("a width") <= 400.0,
-            "{}: {wide}",
-            page.display()
-        );
-    }
-    browser.open(&tree);
-    let cells = browser.value("document.querySelectorAll('#icicle .node').length");
-    // The root, 40 groups with a user each, and the others.
-    assert_eq!(cells, 82);
-    let names = browser.text("document.body.innerText");
-    assert!(names.contains("260 more accounts"), "{names}");
     quiet(&browser);
 }

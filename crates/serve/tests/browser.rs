@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use browser::Browser;
+use browser::{Browser, FAULTS, SMALLEST};
 use running::{Place, credential, token};
 use serde_json::json;
 
@@ -54,44 +54,11 @@ fn kept(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("serve-{name}.png"))
 }
 
-/// Texts with less contrast than 4.5 (3 for large ones) against the nearest background, and fields without a label.
-const FAULTS: &str = r#"(() => {
-  const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-  const parse = c => (c.match(/[\d.]+/g) || []).map(Number);
-  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-  const behind = e => {
-    for (; e; e = e.parentElement) {
-      const c = parse(getComputedStyle(e).backgroundColor);
-      if (c.length === 3 || c[3] === 1) return c;
-    }
-    return [255, 255, 255];
-  };
-  const faults = [];
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const e = walk.currentNode.parentElement, text = walk.currentNode.data.trim();
-    if (!text || !e.checkVisibility()) continue;
-    const style = getComputedStyle(e);
-    const [a, b] = [light(parse(style.color)), light(behind(e))];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
-    if (ratio < (large ? 3 : 4.5)) faults.push(`contrast ${ratio.toFixed(2)}: ${text.slice(0, 40)}`);
-  }
-  for (const e of document.querySelectorAll('input:not([type=hidden]), select, textarea')) {
-    if (!e.labels.length && !e.getAttribute('aria-label')) faults.push(`no label: ${e.name}`);
-  }
-  for (const e of document.querySelectorAll('table')) {
-    if (!e.querySelector('th')) faults.push('a table without a heading');
-  }
-  if (document.querySelectorAll('h1').length !== 1) faults.push('not one h1');
-  const over = document.documentElement.scrollWidth - innerWidth;
-  if (over > 0) faults.push(`${over} pixels too wide`);
-  return faults;
-})()"#;
-
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 9] = [
     "/me",
     "/job/301",
+    "/job/301/versus/302",
+    "/account/medicine",
     "/account/science",
     "/account/medicine/shares",
     "/cost",
@@ -122,6 +89,15 @@ fn pages_are_readable_and_shares_are_edited() {
             browser.visit(&format!("{url}{page}"));
             let faults = browser.value(FAULTS);
             assert_eq!(faults, json!([]), "{page} {width} {scheme} {scripts}");
+            let smallest = browser.value(SMALLEST);
+            assert!(
+                smallest[0].as_f64() >= Some(12.0),
+                "{page} {width}: {smallest}"
+            );
+            if !scripts || width == 400 {
+                let name = page.trim_start_matches('/').replace('/', "-");
+                browser.keep(&kept(&format!("{name}-{width}-{scheme}")));
+            }
         }
     }
     browser.resize(400, 900);

@@ -12,6 +12,54 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+/// The smallest text of a page in pixels of the screen, and what it says.
+pub const SMALLEST: &str = "(() => { let found = [1e9, '']; \
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); \
+    while (walk.nextNode()) { const text = walk.currentNode.data.trim(); \
+    const at = walk.currentNode.parentElement; \
+    if (!text || at.closest('script,style,[hidden]') || !at.getClientRects().length) continue; \
+    let size = parseFloat(getComputedStyle(at).fontSize); \
+    const drawn = at.closest('svg'); \
+    if (drawn && at.getScreenCTM) size *= at.getScreenCTM().a; \
+    if (size < found[0]) found = [size, text]; } \
+    return found; })()";
+
+/// Faults of a page, empty if there are none: texts outside pictures with less contrast than 4.5 (3 for large ones) against the nearest background, fields
+/// without a label, tables without a heading, not one `h1`, a page wider than its window (WCAG 2.2, 1.4.3 and 3.3.2).
+pub const FAULTS: &str = r#"(() => {
+  const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const parse = c => (c.match(/[\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const behind = e => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const faults = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const e = walk.currentNode.parentElement, text = walk.currentNode.data.trim();
+    if (!text || e.closest('svg,script,style') || !e.checkVisibility()) continue;
+    const style = getComputedStyle(e);
+    const [a, b] = [light(parse(style.color)), light(behind(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+    if (ratio < (large ? 3 : 4.5)) faults.push(`contrast ${ratio.toFixed(2)}: ${text.slice(0, 40)}`);
+  }
+  for (const e of document.querySelectorAll('input:not([type=hidden]), select, textarea')) {
+    if (!e.labels.length && !e.getAttribute('aria-label')) faults.push(`no label: ${e.name}`);
+  }
+  for (const e of document.querySelectorAll('table')) {
+    if (!e.querySelector('th')) faults.push('a table without a heading');
+  }
+  if (document.querySelectorAll('h1').length !== 1) faults.push('not one h1');
+  const over = document.documentElement.scrollWidth - innerWidth;
+  if (over > 0) faults.push(`${over} pixels too wide`);
+  return faults;
+})()"#;
+
 /// Longer than a machine under load takes for anything here.
 const PATIENCE: Duration = Duration::from_secs(120);
 

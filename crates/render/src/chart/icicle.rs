@@ -85,11 +85,11 @@ pub(super) const LEGEND: f64 = 700.0;
 /// The legend of the colours.
 pub(super) fn legend(x: f64, y: f64) -> Markup {
     html! {
-        (label(x, y, 11.0, "soft", "use over share"))
+        (label(x, y, 12.0, "soft", "use over share"))
         @for (at, text) in STEPS.iter().enumerate() {
-            @let left = x + 90.0 + at as f64 * 86.0;
+            @let left = x + 100.0 + at as f64 * 85.0;
             rect class=(format!("r{at}")) x=(n(left)) y=(n(y - 10.0)) width="14" height="12" {}
-            (label(left + 19.0, y, 11.0, "soft", text))
+            (label(left + 19.0, y, 12.0, "soft", text))
         }
     }
 }

@@ -12,6 +12,8 @@ const HEIGHT: f64 = 480.0;
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = 830.0;
 const TOP: f64 = 70.0;
+/// Size of the smaller text.
+const TEXT: f64 = 12.0;
 const BOTTOM: f64 = 420.0;
 
 /// A point.
@@ -47,7 +49,7 @@ pub fn scatter_svg(title: &str, dots: &[Dot], x: Axis<'_>, y: Axis<'_>) -> Strin
 pub(crate) fn scatter_figure(title: &str, dots: &[Dot], x: Axis<'_>, y: Axis<'_>) -> Markup {
     let view = format!("0 0 {} {}", n(WIDTH), n(HEIGHT));
     html! {
-        svg viewBox=(view) role="img" aria-label=(title) { (scatter(title, dots, x, y)) }
+        svg viewBox=(view) width=(n(WIDTH)) height=(n(HEIGHT)) role="img" aria-label=(title) { (scatter(title, dots, x, y)) }
     }
 }
 
@@ -88,15 +90,15 @@ fn scatter(title: &str, dots: &[Dot], x_axis: Axis<'_>, y_axis: Axis<'_>) -> Mar
     let numbers: Vec<Option<usize>> = numbers.collect();
     html! {
         (label(LEFT, 30.0, 17.0, "ink bold", &fit(title, 17.0, RIGHT - LEFT).unwrap_or_default()))
-        (label(LEFT, TOP - 16.0, 11.0, "soft", y_axis.name))
-        (label(RIGHT, BOTTOM + 40.0, 11.0, "soft end", x_axis.name))
+        (label(LEFT, TOP - 16.0, TEXT, "soft", y_axis.name))
+        (label(RIGHT, BOTTOM + 40.0, TEXT, "soft end", x_axis.name))
         @for mark in &y_marks {
             line class="grid" x1=(n(LEFT)) x2=(n(RIGHT)) y1=(n(y.at(*mark))) y2=(n(y.at(*mark))) {}
-            (label(LEFT - 6.0, y.at(*mark) + 3.5, 10.0, "soft end", &(y_axis.text)(*mark)))
+            (label(LEFT - 6.0, y.at(*mark) + 4.0, TEXT, "soft end", &(y_axis.text)(*mark)))
         }
         @for mark in &x_marks {
             line class="axis" x1=(n(x.at(*mark))) x2=(n(x.at(*mark))) y1=(n(BOTTOM)) y2=(n(BOTTOM + 4.0)) {}
-            (label(x.at(*mark), BOTTOM + 18.0, 10.0, "soft mid", &(x_axis.text)(*mark)))
+            (label(x.at(*mark), BOTTOM + 18.0, TEXT, "soft mid", &(x_axis.text)(*mark)))
         }
         @for dot in dots {
             @let (cx, cy) = (x.at(dot.x.0), y.at(dot.y.0));
@@ -109,7 +111,7 @@ fn scatter(title: &str, dots: &[Dot], x_axis: Axis<'_>, y_axis: Axis<'_>) -> Mar
             @let (class, radius) = if dot.marked { ("d1", "5") } else { ("d0", "3") };
             circle class=(class) cx=(n(cx)) cy=(n(cy)) r=(radius) { title { (dot.name) } }
             @if let Some(number) = number {
-                (label(cx + 8.0, cy - 6.0, 11.0, "ink", &number.to_string()))
+                (label(cx + 8.0, cy - 6.0, TEXT, "ink", &number.to_string()))
             }
         }
     }

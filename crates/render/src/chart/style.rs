@@ -23,6 +23,8 @@ struct Palette {
     account: &'static str,
     within: &'static str,
     beyond: &'static str,
+    /// Of text about it, which needs more contrast than an area.
+    beyond_text: &'static str,
     /// From much less used than due to much more.
     ratio: [&'static str; 7],
     /// Text on these.
@@ -39,6 +41,7 @@ const LIGHT: Palette = Palette {
     account: "#f3f5f7",
     within: "#0072b2",
     beyond: "#d55e00",
+    beyond_text: "#b84f00",
     ratio: [
         "#08519c", "#3b83c0", "#9dc6e4", "#e6e4df", "#fdc78f", "#f08535", "#b34700",
     ],
@@ -59,6 +62,7 @@ const DARK: Palette = Palette {
     account: "#1d2125",
     within: "#4fa9e0",
     beyond: "#f28e3c",
+    beyond_text: "#f28e3c",
     ratio: [
         "#8cc4ec", "#4a97d0", "#2a5f8c", "#474a4e", "#85521f", "#cf7526", "#ffb066",
     ],
@@ -131,8 +135,8 @@ pub(super) fn css(theme: Theme) -> String {
 pub(crate) fn page_css() -> String {
     let variables = |p: &Palette| {
         format!(
-            "--paper:{};--ink:{};--soft:{};--grid:{};--back:{};--within:{};--beyond:{}",
-            p.paper, p.ink, p.soft, p.grid, p.account, p.within, p.beyond
+            "--paper:{};--ink:{};--soft:{};--grid:{};--back:{};--within:{};--beyond:{};--beyond-text:{}",
+            p.paper, p.ink, p.soft, p.grid, p.account, p.within, p.beyond, p.beyond_text
         )
     };
     let scoped = |scope: &str, palette: &Palette| {

@@ -53,7 +53,7 @@ pub fn to_html(source: &str, sweep: &Sweep) -> String {
             (counted(sweep.points.len(), "point"))
             @if sweep.missing > 0 { "; PARTIAL: " (missing(sweep)) }
         }
-        (scatter_figure(&title(source), &dots(sweep), WAIT, OWED))
+        div class="scroll" { (scatter_figure(&title(source), &dots(sweep), WAIT, OWED)) }
         h2 { "The best points" }
         p { "Of the best points, " (RULE) }
         table {
