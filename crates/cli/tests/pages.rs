@@ -61,6 +61,21 @@ fn groups() -> String {
         .collect()
 }
 
+/// The plan of a sweep in a folder of its own: results are kept beside it.
+fn sweep_plan() -> String {
+    let folder = command::folder("page-sweep");
+    let examples = command::checkout().join("examples");
+    for file in ["sweep.toml", "day.sacct"] {
+        std::fs::copy(examples.join(file), folder.join(file)).expect("a copy");
+    }
+    let text = std::fs::read_to_string(folder.join("sweep.toml")).expect("the plan");
+    let site = format!("site = \"{}\"", examples.join("cluster").display());
+    let text = text.replace("site = \"cluster\"", &site);
+    let plan = folder.join("sweep.toml");
+    std::fs::write(&plan, text).expect("the plan");
+    plan.display().to_string()
+}
+
 /// All pages, by name.
 fn pages() -> Vec<(&'static str, PathBuf)> {
     let groups = groups();
@@ -68,7 +83,8 @@ fn pages() -> Vec<(&'static str, PathBuf)> {
     let hubs = "examples/hubs.toml";
     let change = ["what-if", "--shares", "g7=900", "--html", "PAGE", "-"];
     let ahead = ["what-if", "--shares", "a_group1=1", "--html", "PAGE", hubs];
-    let sweep = ["sweep", "--chart", "PAGE", "-q", "examples/sweep.toml"];
+    let plan = sweep_plan();
+    let sweep = ["sweep", "--chart", "PAGE", "-q", &plan];
     vec![
         (
             "share",
