@@ -26,7 +26,7 @@ use super::workload::count;
 use super::{Bench, median};
 
 /// Tasks of one array; all except the last get separate records.
-const TASKS: usize = 1_001;
+pub(super) const TASKS: usize = 1_001;
 const ARRAYS: usize = 100;
 /// Duration of a measurement.
 const WATCH: Duration = Duration::from_secs(30);
@@ -75,7 +75,7 @@ pub fn measure(bench: &Bench, progress: &Progress) -> Result<Table> {
 }
 
 /// One node that never gets work: the partition takes jobs and starts none.
-fn plan(release: &Release) -> Plan {
+pub(super) fn plan(release: &Release) -> Plan {
     let settings = [
         ("PriorityWeightFairshare", "100000"),
         ("PriorityWeightAge", "1000"),
@@ -130,7 +130,7 @@ fn build_preload(folder: &Path) -> Result<PathBuf> {
 
 /// Submits arrays, then changes all tasks of each except the last: slurmctld makes a record for
 /// every changed task. Returns the ids of the arrays.
-fn submit(cluster: &Cluster, arrays: usize) -> Result<Vec<u32>> {
+pub(super) fn submit(cluster: &Cluster, arrays: usize) -> Result<Vec<u32>> {
     cluster.run(&["scontrol", "update", "PartitionName=main", "State=DOWN"])?;
     let users = ["anna", "bert", "cleo", "dora"];
     let mut ids = vec![];
@@ -157,7 +157,7 @@ fn submit(cluster: &Cluster, arrays: usize) -> Result<Vec<u32>> {
 }
 
 /// slurmctld sends every record to slurmdbd, which would be busy during the measurement.
-fn wait_for_database(cluster: &Cluster) -> Result<()> {
+pub(super) fn wait_for_database(cluster: &Cluster) -> Result<()> {
     wait::until("slurmdbd to know all jobs", PATIENCE, || {
         let text = cluster.run(&["sdiag"])?;
         let queue = text

@@ -10,6 +10,7 @@ mod forecasts;
 mod machine;
 mod passes;
 mod policies;
+mod questions;
 mod replays;
 mod report;
 mod scale;
@@ -63,6 +64,8 @@ enum Section {
     Engine,
     /// A real slurmctld, as its clients see it
     Cluster,
+    /// What slurmctld spends on questions of the command
+    Questions,
     /// The `fairtree` command
     Command,
     /// Pages of the service, while 50 people read
@@ -112,6 +115,9 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
         }
         let start = Instant::now();
         let part = match (&bench, section) {
+            (_, Section::Questions) => {
+                measure_questions(&arguments.slurm, arguments.quick, progress)?
+            }
             (_, Section::Service) => measure_service(arguments.quick, progress)?,
             (None, _) | (_, Section::Command) => measure_command(arguments.quick, progress)?,
             (Some(bench), section) => section.measure(bench, progress)?,
@@ -141,6 +147,15 @@ fn measure_command(quick: bool, progress: &Progress) -> Result<String> {
     tables.push_str(&forecasts::measure(&program, progress)?.to_string());
     progress.print(&tables);
     Ok(format!("{text}\n\n{tables}"))
+}
+
+/// The part about questions of the command.
+fn measure_questions(release: &Release, quick: bool, progress: &Progress) -> Result<String> {
+    let text = Section::Questions.text();
+    progress.print(text);
+    let table = questions::measure(release, quick, progress)?;
+    progress.print(&table);
+    Ok(format!("{text}\n\n{table}"))
 }
 
 /// The part about the service.
@@ -180,7 +195,10 @@ fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
 impl Section {
     /// Returns true unless it needs neither Slurm nor the plugin.
     fn needs_slurm(self) -> bool {
-        !matches!(self, Section::Command | Section::Service)
+        !matches!(
+            self,
+            Section::Command | Section::Service | Section::Questions
+        )
     }
 
     fn measure(self, bench: &Bench, progress: &Progress) -> Result<String> {
@@ -204,6 +222,7 @@ impl Section {
             }
             Section::Scaling => add(scale::measure(bench, progress)?),
             Section::Engine => add(engine::measure(bench, progress)?),
+            Section::Questions => return measure_questions(&bench.release, bench.quick, progress),
             Section::Command => return measure_command(bench.quick, progress),
             Section::Service => return measure_service(bench.quick, progress),
             Section::Cluster => add(cluster::measure(bench, progress)?.to_string()),
@@ -219,6 +238,7 @@ impl Section {
             Section::Scaling => include_str!("text/scaling.md"),
             Section::Engine => include_str!("text/engine.md"),
             Section::Cluster => include_str!("text/cluster.md"),
+            Section::Questions => include_str!("text/questions.md"),
             Section::Command => include_str!("text/command.md"),
             Section::Service => include_str!("text/service.md"),
         }
