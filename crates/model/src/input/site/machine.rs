@@ -71,6 +71,10 @@ pub(super) fn read(text: &Text<'_>, file: &File) -> Result<Option<Machine>, Inpu
         let node = node(text, about)?;
         let list = about.name.get_ref();
         let names = expand(list).filter(|names| !names.is_empty() && !list.trim().is_empty());
+        let odd = |name: &String| {
+            name.is_empty() || name.contains(|c: char| c.is_whitespace() || "[],".contains(c))
+        };
+        let names = names.filter(|names| !names.iter().any(odd));
         let names = names.ok_or_else(|| {
             text.value(
                 &about.name.span(),
@@ -126,13 +130,40 @@ fn count(
     value.as_ref().map(whole).transpose()
 }
 
+/// Refuses `cpus` beside sockets and cores that do not multiply to it. CPUs are all threads, or all cores, as in
+/// slurm.conf.
+fn check_cpus(
+    text: &Text<'_>,
+    about: &NodeLine,
+    numbers: [Option<u32>; 4],
+) -> Result<(), InputError> {
+    let [Some(cpus), sockets, Some(cores), threads] = numbers else {
+        return Ok(());
+    };
+    let number = |number: Option<u32>| u64::from(number.unwrap_or(1));
+    let cores = number(sockets) * u64::from(cores);
+    let all = cores * number(threads);
+    if [cores, all].contains(&u64::from(cpus)) {
+        return Ok(());
+    }
+    let allowed = match all == cores {
+        true => format!("{all}, as sockets and cores multiply to it, or no cpus"),
+        false => format!("{cores} (all cores) or {all} (all threads), or no cpus"),
+    };
+    let span = about.cpus.as_ref().map_or(0..0, Spanned::span);
+    Err(text.value(&span, "cpus", allowed))
+}
+
 fn node(text: &Text<'_>, about: &NodeLine) -> Result<Node, InputError> {
-    let (cores, threads) = cores(
+    let numbers = [
         count(text, &about.cpus, "cpus")?,
         count(text, &about.sockets, "sockets")?,
         count(text, &about.cores_per_socket, "cores_per_socket")?,
         count(text, &about.threads_per_core, "threads_per_core")?,
-    );
+    ];
+    check_cpus(text, about, numbers)?;
+    let [cpus, sockets, per_socket, threads] = numbers;
+    let (cores, threads) = cores(cpus, sockets, per_socket, threads);
     let own = about.gres.as_ref().map(|own| {
         let found = gres(own.get_ref()).filter(|found| !found.is_empty());
         found.ok_or_else(|| text.value(&own.span(), "gres", "gpu:2, gpu:a100:2 and the like"))
@@ -259,6 +290,20 @@ fn partition(
     let states = ("UP", &["UP", "DOWN", "DRAIN", "INACTIVE"][..]);
     let tier = about.priority_tier.as_ref();
     let tier = tier.map(|own| value::whole(text, own, "priority_tier", 0..=65_533));
+    let max_time_mins = minutes(text, &about.max_time, "max_time")?;
+    let default_time_mins = minutes(text, &about.default_time, "default_time")?;
+    let min_nodes = count(text, &about.min_nodes, "min_nodes")?.unwrap_or(1);
+    let max_nodes = count(text, &about.max_nodes, "max_nodes")?;
+    if let (Some(most), Some(own)) = (max_nodes.filter(|most| min_nodes > *most), &about.min_nodes)
+    {
+        let allowed = format!("up to max_nodes, {most}");
+        return Err(text.value(&own.span(), "min_nodes", allowed));
+    }
+    let too_long = max_time_mins.filter(|most| default_time_mins > Some(*most));
+    if let (Some(most), Some(own)) = (too_long, &about.default_time) {
+        let allowed = format!("up to max_time, {most} minutes");
+        return Err(text.value(&own.span(), "default_time", allowed));
+    }
     Ok(Partition {
         name: name.get_ref().clone(),
         nodes,
@@ -267,10 +312,10 @@ fn partition(
             is_one_of(text, &about.state, "state", states)?,
             "UP" | "DRAIN"
         ),
-        max_time_mins: minutes(text, &about.max_time, "max_time")?,
-        default_time_mins: minutes(text, &about.default_time, "default_time")?,
-        min_nodes: count(text, &about.min_nodes, "min_nodes")?.unwrap_or(1),
-        max_nodes: count(text, &about.max_nodes, "max_nodes")?,
+        max_time_mins,
+        default_time_mins,
+        min_nodes,
+        max_nodes,
         priority_tier: tier.transpose()?.unwrap_or(1),
         default_memory,
         is_exclusive: is_one_of(text, &about.over_subscribe, "over_subscribe", shared)?
@@ -403,6 +448,28 @@ mod tests {
                 20,
             ),
             ("weight = 3", "weigth = 3", "weigth", 12),
+            // By hand: two sockets of four cores are eight CPUs.
+            (
+                "sockets = 2",
+                "cpus = 9\nsockets = 2",
+                "cpus \"9\" is not allowed: allowed is 8,",
+                7,
+            ),
+            (
+                "max_nodes = 1",
+                "min_nodes = 2\nmax_nodes = 1",
+                "min_nodes \"2\" is not allowed: allowed is up to max_nodes, 1",
+                20,
+            ),
+            (
+                "max_time = '1-0'",
+                "max_time = '1-0'\ndefault_time = '2-0'",
+                "is not allowed: allowed is up to max_time, 1440 minutes",
+                17,
+            ),
+            ("'n[1-2]'", "'n 1'", "allowed is names of nodes", 2),
+            ("'n[1-2]'", "'n1]'", "allowed is names of nodes", 2),
+            ("'n[1-2]'", "' '", "allowed is names of nodes", 2),
         ] {
             let error = with((from, to));
             let text = error.to_string();
