@@ -6,7 +6,10 @@ use fairtree::priority::Job;
 use fairtree_model::machine::Machine;
 
 use super::ask::Ask;
+use super::node_set::NodeSet;
+use super::select::{NodeCounts, Question, Weights};
 use super::site::{Site, Unpriced};
+use super::usage::Uses;
 
 /// A job that waits.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +18,33 @@ struct Place {
     priorities: Vec<u32>,
     /// When it began to age, seconds since 1970; 0: it does not.
     accrue: i64,
+    /// CPUs that its size counts from the first pass on.
+    size_cpus: u32,
+}
+
+/// CPUs that a job's size counts once Slurm has looked for its nodes: all CPUs of its nodes where it gets whole
+/// nodes, those of an idle machine; else, and where no node can have it, the CPUs that it asks for.
+pub fn size_cpus(machine: &Machine, ask: &Ask) -> u32 {
+    let whole = |at: &&usize| ask.exclusive || machine.partitions[**at].is_exclusive;
+    let Some(partition) = ask.partitions.first().filter(whole).copied() else {
+        return ask.cpus;
+    };
+    let Some(counts) = NodeCounts::of(machine, ask, partition) else {
+        return ask.cpus;
+    };
+    let question = Question {
+        machine,
+        ask,
+        partition,
+        counts,
+    };
+    let nodes = machine.partitions[partition].nodes.iter().copied();
+    let mut offered = NodeSet::of(machine.nodes.len(), nodes);
+    offered.keep(&ask.usable);
+    let mut weights = Weights::new(machine);
+    weights.set(machine, &offered);
+    let found = question.choose(&offered, &Uses::none(machine), &mut weights);
+    found.map_or(ask.cpus, |found| found.cpus())
 }
 
 /// The jobs that wait.
@@ -54,7 +84,13 @@ impl WaitingJobs {
             Some(priority) => vec![priority; rows.len()],
             None => site.prices(now, &rows, &tres)?,
         };
-        self.places.insert(job, Place { priorities, accrue });
+        let size_cpus = size_cpus(machine, ask);
+        let place = Place {
+            priorities,
+            accrue,
+            size_cpus,
+        };
+        self.places.insert(job, place);
         Ok(())
     }
 
@@ -76,7 +112,13 @@ impl WaitingJobs {
             self.waiting.push(*job);
             let accrue = if always { asks[*job].submit } else { *accrue };
             let priorities = vec![0; asks[*job].partitions.len()];
-            self.places.insert(*job, Place { priorities, accrue });
+            let size_cpus = size_cpus(machine, &asks[*job]);
+            let place = Place {
+                priorities,
+                accrue,
+                size_cpus,
+            };
+            self.places.insert(*job, place);
         }
         self.price(now, machine, asks, site)
     }
@@ -120,9 +162,22 @@ impl WaitingJobs {
             .collect()
     }
 
-    /// When a job began to age; 0: it does not.
-    fn accrue(&self, job: usize) -> i64 {
-        self.places.get(&job).map_or(0, |place| place.accrue)
+    /// The engine's row of a job in one of its partitions, as a pass sees it.
+    fn row(
+        &self,
+        job: usize,
+        partition: usize,
+        machine: &Machine,
+        ask: &Ask,
+        site: &Site,
+        tres: &mut Vec<u64>,
+    ) -> Job {
+        let place = self.places.get(&job);
+        let accrue = place.map_or(0, |place| place.accrue);
+        Job {
+            cpus: place.map_or(ask.cpus, |place| place.size_cpus),
+            ..site.job(machine, ask, partition, accrue, tres)
+        }
     }
 
     /// The engine's rows of all jobs that wait, by number.
@@ -131,13 +186,7 @@ impl WaitingJobs {
         let waiting = self.waiting.iter();
         let rows = waiting.map(|job| {
             let ask = &asks[*job];
-            site.job(
-                machine,
-                ask,
-                ask.partitions[0],
-                self.accrue(*job),
-                &mut tres,
-            )
+            self.row(*job, ask.partitions[0], machine, ask, site, &mut tres)
         });
         let mut rows: Vec<Job> = rows.collect();
         rows.sort_by_key(|row| row.id);
@@ -160,7 +209,7 @@ impl WaitingJobs {
         for job in &self.waiting {
             let ask = &asks[*job];
             for partition in &ask.partitions {
-                rows.push(site.job(machine, ask, *partition, self.accrue(*job), &mut tres));
+                rows.push(self.row(*job, *partition, machine, ask, site, &mut tres));
             }
         }
         let mut prices = site.prices(now, &rows, &tres)?.into_iter();
@@ -175,5 +224,56 @@ impl WaitingJobs {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ask::Asker;
+    use super::*;
+    use fairtree_model::machine::{Node, Partition, Request};
+
+    /// By hand: a job of two tasks counts 2 CPUs; with `--exclusive` all 8 of its node, on two nodes 16. Slurm
+    /// 22.05.8 prints the same: a job of two tasks on four nodes of 8 CPUs has a size of
+    /// (1/4 + 2/32)/2 = 0.156 when it is submitted, and 0.250 from the next pass on.
+    #[test]
+    fn exclusive_jobs_count_all_cpus_of_their_nodes() {
+        let node = |at: usize| Node {
+            name: format!("n{at}"),
+            cores: 8,
+            threads: 1,
+            memory_mb: 8000,
+            is_up: true,
+            ..Node::default()
+        };
+        let machine = Machine {
+            nodes: (0..4).map(node).collect(),
+            partitions: vec![Partition {
+                name: "main".to_owned(),
+                is_default: true,
+                nodes: (0..4).collect(),
+                is_up: true,
+                ..Partition::default()
+            }],
+            ..Machine::default()
+        };
+        let size = |exclusive: bool, nodes: u32| {
+            let request = Request {
+                tasks: Some(2),
+                nodes: Some((nodes, nodes)),
+                exclusive,
+                ..Request::default()
+            };
+            let who = Asker {
+                user: 0,
+                assoc: None,
+                qos: None,
+            };
+            let ask = Ask::new(&machine, &request, (1, None), 0, who).expect("it can be had");
+            size_cpus(&machine, &ask)
+        };
+        assert_eq!(size(false, 1), 2);
+        assert_eq!(size(true, 1), 8);
+        assert_eq!(size(true, 2), 16);
     }
 }

@@ -14,9 +14,8 @@ use xtask::project;
 const SECONDS: u64 = 60;
 /// The part of starts that must be predicted.
 const STARTS: f64 = 0.9;
-/// The part of predictions that must be right: each cycle in which a job is predicted too early counts, and a
-/// minute has some 40 predictions. Measured were 36 of 36 and 37 of 42.
-const PREDICTIONS: f64 = 0.8;
+/// The part of predictions that must be right: each cycle in which a job is predicted too early counts.
+const PREDICTIONS: f64 = 0.9;
 
 /// Most starts of a recorded run are predicted one step ahead, and most predictions are right.
 pub(super) fn is_predicted(check: &Check) -> Result<()> {

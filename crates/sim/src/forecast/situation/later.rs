@@ -1,10 +1,12 @@
 //! The cluster after some time, in one simulation.
 
+use fairtree::priority::Job;
 use fairtree::tree::AssocIndex;
 
 use super::Situation;
 use crate::slurm::free::{Jobs, resume_until};
 use crate::slurm::site::{Site, Unpriced};
+use crate::slurm::waiting::size_cpus;
 
 /// How far a job is. Moments are seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,8 +96,11 @@ impl Situation<'_> {
                     let accrue = if always { Some(ask.submit) } else { eligible };
                     let mut tres = Vec::new();
                     let partitions = ask.partitions.iter().filter(|_| came);
-                    let rows = partitions
-                        .map(|at| site.job(machine, ask, *at, accrue.unwrap_or(0), &mut tres));
+                    let cpus = size_cpus(machine, ask);
+                    let rows = partitions.map(|at| Job {
+                        cpus,
+                        ..site.job(machine, ask, *at, accrue.unwrap_or(0), &mut tres)
+                    });
                     let rows: Vec<_> = rows.collect();
                     let prices = match ask.fixed {
                         Some(priority) => vec![priority; rows.len()],
