@@ -4,7 +4,7 @@
 use fairtree::tree::AssocIndex;
 use fairtree_analysis::history::Course;
 use fairtree_model::cluster::AssocName;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::{Store, StoreError};
 use crate::picture::Picture;
@@ -81,22 +81,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub fn course(&self, name: &AssocName) -> Result<Option<Over>, StoreError> {
-        let held = self.held();
-        let sql = "SELECT id FROM assoc WHERE account = ?1 AND user = ?2 AND partition = ?3";
-        let found = held.query_row(sql, words(name), |row| row.get::<_, i64>(0));
-        let Some(assoc) = found.optional()? else {
-            return Ok(None);
-        };
-        let mut rows = held.prepare(
-            "SELECT time, norm_shares, effective_usage, fs_factor FROM course WHERE assoc = ?1 ORDER BY time",
-        )?;
-        let points = rows.query_map([assoc], |row| {
-            Ok((
-                row.get::<_, i64>(0)?,
-                [row.get(1)?, row.get(2)?, row.get::<_, Option<f64>>(3)?],
-            ))
-        })?;
-        let points: Vec<(i64, [Option<f64>; 3])> = points.collect::<Result<_, _>>()?;
+        let points = self.read(|held| points(held, name))?;
         if points.len() < 2 {
             return Ok(None);
         }
@@ -112,6 +97,20 @@ impl Store {
         }
         Ok(Some((course, times)))
     }
+}
+
+/// Moment, share, use and factor of an association, in order of time.
+type Points = Vec<(i64, [Option<f64>; 3])>;
+
+fn points(held: &Connection, name: &AssocName) -> Result<Points, StoreError> {
+    let mut rows = held.prepare(
+        "SELECT time, norm_shares, effective_usage, fs_factor FROM course WHERE assoc = \
+         (SELECT id FROM assoc WHERE account = ?1 AND user = ?2 AND partition = ?3) ORDER BY time",
+    )?;
+    let points = rows.query_map(words(name), |row| {
+        Ok((row.get(0)?, [row.get(1)?, row.get(2)?, row.get(3)?]))
+    })?;
+    Ok(points.collect::<Result<_, _>>()?)
 }
 
 fn words(name: &AssocName) -> [&str; 3] {

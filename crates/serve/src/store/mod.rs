@@ -1,12 +1,13 @@
 //! The database: plans, what became of them, changes of shares that others made, and courses over time.
 //!
 //! One process writes it, on a local disk. A change is one transaction: after a kill or a full disk the
-//! database has it whole or not at all.
+//! database has it whole or not at all. Pages read by connections of their own, which do not wait for the one that
+//! writes.
 
 mod courses;
 mod schema;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use courses::Over;
@@ -19,6 +20,9 @@ const LISTED: u32 = 1000;
 
 /// A change that slurmdbd reports within this time of one of a plan is the same one, seconds.
 const SAME_SECS: i64 = 120;
+
+/// At most this many connections that read are kept; more are closed after their question.
+const READERS: usize = 16;
 
 /// Reason why something is not stored or read.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +70,12 @@ pub struct Recorded {
 /// The database.
 #[derive(Debug)]
 pub struct Store {
+    /// Connections that read and that nobody uses. They close before the one that writes, whose close copies the
+    /// write-ahead log into the file.
+    idle: Mutex<Vec<Connection>>,
     connection: Mutex<Connection>,
+    /// The file; `None`: in memory, where one connection writes and reads.
+    path: Option<PathBuf>,
 }
 
 impl Store {
@@ -82,7 +91,9 @@ impl Store {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        Store::of(Connection::open_with_flags(path, flags)?)
+        let mut store = Store::of(Connection::open_with_flags(path, flags)?)?;
+        store.path = Some(path.to_owned());
+        Ok(store)
     }
 
     /// A database that ends with the process.
@@ -96,8 +107,32 @@ impl Store {
     fn of(mut connection: Connection) -> Result<Store, StoreError> {
         schema::bring_up(&mut connection)?;
         Ok(Store {
+            idle: Mutex::default(),
             connection: Mutex::new(connection),
+            path: None,
         })
+    }
+
+    /// Answers a question from the last finished transaction, without waiting for one that is being written.
+    fn read<T>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Some(path) = &self.path else {
+            return question(&self.held());
+        };
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = idle().pop();
+        let connection = match kept {
+            Some(connection) => connection,
+            None => schema::reader(path)?,
+        };
+        let answer = question(&connection);
+        let mut idle = idle();
+        if idle.len() < READERS {
+            idle.push(connection);
+        }
+        answer
     }
 
     fn held(&self) -> MutexGuard<'_, Connection> {

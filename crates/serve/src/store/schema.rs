@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::statfs::{NFS_SUPER_MAGIC, statfs};
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
 
@@ -74,6 +74,17 @@ pub(super) fn bring_up(connection: &mut Connection) -> Result<(), StoreError> {
     change.pragma_update(None, "user_version", known)?;
     change.commit()?;
     Ok(())
+}
+
+/// A connection that only reads a database of the present schema.
+pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
 }
 
 /// Returns true if a file is, or would be, on NFS, whose locks SQLite cannot rely on.

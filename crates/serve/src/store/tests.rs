@@ -113,6 +113,34 @@ fn a_change_of_a_plan_is_not_one_from_outside() {
     }
 }
 
+/// A transaction that is open on the connection that writes: a page has the course of before at once.
+#[test]
+fn pages_do_not_wait_for_the_writer() {
+    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/captures/cluster");
+    let mut picture = Picture::read(Path::new(capture)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("fairtree.db")).unwrap();
+    for _ in 0..2 {
+        store.keep_course(&picture, 35).unwrap();
+        picture.manifest.time += 3600;
+    }
+    let name = AssocName {
+        account: "physics".to_owned(),
+        user: None,
+        partition: None,
+    };
+    let held = store.held();
+    held.execute_batch("BEGIN IMMEDIATE; DELETE FROM course")
+        .unwrap();
+    let (_, times) = store.course(&name).unwrap().unwrap();
+    assert_eq!(times.len(), 2);
+    held.execute_batch("COMMIT").unwrap();
+    drop(held);
+    assert_eq!(store.course(&name).unwrap(), None);
+    let refused = store.read(|held| Ok(held.execute("DELETE FROM assoc", [])?));
+    assert!(refused.is_err());
+}
+
 #[test]
 fn a_later_database_and_a_link_are_refused() {
     let folder = tempfile::tempdir().unwrap();
