@@ -33,6 +33,7 @@ pub mod munge;
 pub mod options;
 pub mod outside;
 pub mod pages;
+pub mod past;
 pub mod picture;
 pub mod question;
 pub mod session;

@@ -26,6 +26,7 @@ use fairtree_model::input::{InputError, LeftOut};
 use fairtree_model::listed::Listed;
 
 use crate::health;
+use crate::past::Past;
 
 /// Reason why there is no picture.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +93,8 @@ pub struct Picture {
     of_user: HashMap<String, Vec<usize>>,
     /// Findings of the doctor, once they were asked for.
     findings: OnceLock<Vec<Finding>>,
+    /// Past jobs, once they were asked for.
+    past: OnceLock<Result<Arc<Past>, String>>,
     /// Metrics, once they were asked for.
     metrics: OnceLock<Result<Vec<Family>, String>>,
 }
@@ -287,6 +290,7 @@ impl Picture {
             own,
             of_user,
             findings: OnceLock::new(),
+            past: OnceLock::new(),
             metrics: OnceLock::new(),
             folder: stored.folder,
             manifest: stored.manifest,
@@ -322,6 +326,20 @@ impl Picture {
     /// Findings of the doctor, computed once.
     pub fn findings(&self) -> &[Finding] {
         self.findings.get_or_init(|| health::findings(self))
+    }
+
+    /// Past jobs, read once: of this capture, or of the latest one before it that has any; else the reason why they
+    /// cannot be read.
+    pub fn past(&self) -> &Result<Arc<Past>, String> {
+        self.past_after(None)
+    }
+
+    /// As [`Picture::past`]; those of the picture before where they are the same.
+    pub fn past_after(&self, before: Option<&Picture>) -> &Result<Arc<Past>, String> {
+        self.past.get_or_init(|| {
+            let before = before.and_then(|before| before.past.get()?.as_ref().ok());
+            Past::of(self, before).map_err(|error| error.explained().to_string())
+        })
     }
 
     /// The row of scontrol, and the position among the cluster's jobs, of a job.

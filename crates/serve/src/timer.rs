@@ -61,6 +61,10 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
             if let Err(error) = to.store.keep_course(&picture, user_days) {
                 eprintln!("fairtree-serve: warning: courses over time: {error}");
             }
+            // Before anybody waits for it.
+            if let Err(why) = picture.past_after(before.as_deref()) {
+                eprintln!("fairtree-serve: warning: no waits over time: {why}");
+            }
             let followed = follow(&to.store, before.as_deref(), &picture, of.time_limit());
             to.replace(picture);
             if let Err(why) = &followed {

@@ -68,11 +68,15 @@ impl Viewer {
 
     /// Returns true if the person may see a job.
     pub fn sees_job(&self, picture: &Picture, job: &ClusterJob) -> bool {
-        if !picture.private.jobs || self.operator || *job.user == *self.user {
+        self.sees_job_of(picture, job.account.as_deref().unwrap_or(""), &job.user)
+    }
+
+    /// Returns true if the person may see the jobs of a user in an account.
+    pub fn sees_job_of(&self, picture: &Picture, account: &str, user: &str) -> bool {
+        if !picture.private.jobs || self.operator || user == self.user {
             return true;
         }
-        let account = job.account.as_deref();
-        let account = account.and_then(|name| picture.account(name));
+        let account = picture.account(account);
         account.is_some_and(|at| self.coordinated.contains(&at.get()))
     }
 

@@ -8,6 +8,7 @@
 //! | [`write_tree`] | the forest in a terminal |
 //! | [`scatter_svg`] | points in a plane |
 //! | [`bars_svg`], [`poster_svg`] | the forest, and a timeline, as pictures |
+//! | [`columns()`] | a number of each day, as a part of a page |
 //! | [`panels()`] | share against use over time, as a part of a page |
 //! | [`page()`] | all of it as one page of HTML that needs nothing else |
 //! | [`png()`] | a picture in pixels |
@@ -23,6 +24,7 @@
 mod bars;
 mod canvas;
 mod choice;
+mod columns;
 mod forest;
 mod icicle;
 mod json;
@@ -40,6 +42,7 @@ pub(crate) use bars::bar_of;
 pub use bars::bars_svg;
 pub(crate) use canvas::{percent, xml};
 pub use choice::Choice;
+pub use columns::{Column, columns};
 pub use forest::{Forest, Node, Whole};
 pub use json::{SCHEMA, to_json};
 pub use page::page;

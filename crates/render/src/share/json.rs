@@ -18,6 +18,21 @@ pub const SCHEMA: &str = "fairtree.share/1";
 /// # Errors
 /// Those of `out`.
 pub fn to_json(out: &mut impl Write, report: &ShareReport, shown: &[usize]) -> std::io::Result<()> {
+    #[derive(Serialize)]
+    struct Nothing {}
+    to_json_with(out, report, shown, &Nothing {})
+}
+
+/// As [`to_json`], with the fields of `more` at the end of the object.
+///
+/// # Errors
+/// Those of `out`.
+pub fn to_json_with(
+    out: &mut impl Write,
+    report: &ShareReport,
+    shown: &[usize],
+    more: &impl Serialize,
+) -> std::io::Result<()> {
     let document = Document {
         schema: SCHEMA,
         source: &report.source,
@@ -26,12 +41,13 @@ pub fn to_json(out: &mut impl Write, report: &ShareReport, shown: &[usize]) -> s
         rows: ShareJsonRows { report, shown },
         gaps: report.gaps.iter().map(|gap| gap_of(report, gap)).collect(),
         assumptions: &report.assumptions,
+        more,
     };
     json::write(out, &document)
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct Document<'a, T> {
     schema: &'static str,
     source: &'a str,
     algorithm: &'static str,
@@ -39,6 +55,8 @@ struct Document<'a> {
     rows: ShareJsonRows<'a>,
     gaps: Vec<GapOf<'a>>,
     assumptions: &'a [String],
+    #[serde(flatten)]
+    more: &'a T,
 }
 
 #[derive(Serialize)]

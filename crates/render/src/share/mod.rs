@@ -8,6 +8,6 @@ mod table;
 
 pub use agreement::write_agreement;
 pub use html::to_html;
-pub use json::{SCHEMA, to_json};
+pub use json::{SCHEMA, to_json, to_json_with};
 pub use notes::notes;
 pub use table::{Separator, Table};

@@ -6,6 +6,7 @@ use fairtree_model::span::Span;
 use fairtree_render::share;
 use maud::{Markup, html};
 
+use super::past::{OverDays, Whose};
 use super::{Seen, View, words};
 use crate::answer::Refusal;
 use crate::sheet::Sheet;
@@ -21,6 +22,7 @@ pub(super) struct Account<'a> {
     below: Vec<usize>,
     /// How many more there are that the person may not see.
     hidden: usize,
+    over_days: OverDays,
 }
 
 impl<'a> Account<'a> {
@@ -47,6 +49,7 @@ impl<'a> Account<'a> {
             name: &picture.cluster.name(at).account,
             at: at.get(),
             hidden: all.len() - below.len(),
+            over_days: seen.over_days(Whose::Account(at.get())),
             way,
             below,
         })
@@ -120,11 +123,17 @@ impl View for Account<'_> {
                 }
             }
             (seen.over_time(&self.below))
+            (self.over_days.html())
         }
     }
 
     fn json(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
-        share::to_json(out, &self.seen.picture.report, &self.rows())
+        share::to_json_with(
+            out,
+            &self.seen.picture.report,
+            &self.rows(),
+            &self.over_days,
+        )
     }
 
     fn csv(&self) -> Sheet {
@@ -177,6 +186,7 @@ impl View for Account<'_> {
                 row.place.map(|place| place.of).into(),
             ]);
         }
+        self.over_days.add_to(&mut sheet, Some("day"));
         sheet
     }
 }

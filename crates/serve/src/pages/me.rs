@@ -10,6 +10,7 @@ use fairtree_render::prio;
 use maud::{Markup, html};
 use serde::Serialize;
 
+use super::past::{OverDays, Whose};
 use super::{Seen, View, words};
 use crate::answer::Refusal;
 use crate::sheet::{Cell, Sheet};
@@ -30,6 +31,8 @@ pub(super) struct Me<'a> {
     /// Their number.
     waiting_jobs: usize,
     running_jobs: usize,
+    #[serde(flatten)]
+    over_days: OverDays,
     #[serde(skip)]
     seen: Seen<'a>,
 }
@@ -137,6 +140,7 @@ impl<'a> Me<'a> {
             waiting: ids.iter().map(|id| Waiting::of(seen, *id)).collect(),
             waiting_jobs,
             running_jobs: jobs.filter(|job| job.phase == JobPhase::Running).count(),
+            over_days: seen.over_days(Whose::Mine),
             seen,
         })
     }
@@ -287,6 +291,7 @@ impl View for Me<'_> {
                 }
             }
             (seen.over_time(&seen.viewer.own))
+            (self.over_days.html())
             h2 { "My jobs" }
             p {
                 (count("waiting_jobs", self.waiting_jobs as u64)) " wait, "
@@ -398,6 +403,7 @@ impl View for Me<'_> {
                 sheet.rows.push(row);
             }
         }
+        self.over_days.add_to(&mut sheet, Some("day"));
         sheet
     }
 }

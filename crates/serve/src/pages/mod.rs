@@ -6,6 +6,7 @@ mod cost;
 mod job;
 mod me;
 mod over_time;
+mod past;
 mod plan;
 mod shares;
 mod site;

@@ -11,6 +11,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::account::usage_words;
+use super::past::{OverDays, Whose};
 use super::{Seen, View};
 use crate::sheet::{Cell, Sheet};
 
@@ -35,6 +36,8 @@ pub(super) struct Site<'a> {
     doctor: &'a [Finding],
     /// Number of errors and warnings that the linter finds in slurm.conf.
     lint: Option<Linted>,
+    #[serde(flatten)]
+    over_days: OverDays,
     #[serde(skip)]
     seen: Seen<'a>,
 }
@@ -100,6 +103,7 @@ impl<'a> Site<'a> {
                 }),
                 _ => None,
             },
+            over_days: seen.over_days(Whose::Site),
             seen,
         }
     }
@@ -167,6 +171,7 @@ impl View for Site<'_> {
             @if let Some(root) = picture.cluster.tree.root() {
                 (self.seen.over_time(picture.children(root.get())))
             }
+            (self.over_days.html())
             h2 { "Recomputation" }
             (self.checked())
             h2 { "Checks" }
@@ -192,6 +197,7 @@ impl View for Site<'_> {
                 spread.range().into(),
             ]);
         }
+        self.over_days.add_to(&mut sheet, None);
         sheet
     }
 }

@@ -1,0 +1,53 @@
+//! The jobs of the last days, as a capture has them from sacct: read once a picture, shown day by day.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fairtree_analysis::past::{DAY_SECS, PastStarts};
+use fairtree_model::input::InputError;
+use fairtree_model::input::capture::{open_only, with_history};
+use fairtree_model::input::recorded::past::read_file;
+use fairtree_model::input::slurm::snapshot::Source;
+
+use crate::picture::Picture;
+
+/// sacct is asked for the jobs of this many days.
+const DAYS: i64 = 30;
+
+/// Past jobs.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// The capture that they are from; `None`: there is none with past jobs.
+    pub folder: Option<PathBuf>,
+    /// When it was taken, seconds since 1970.
+    pub taken: i64,
+    /// Jobs that started on days of which all jobs are known, and on the last day until `taken`.
+    pub starts: PastStarts,
+}
+
+impl Past {
+    /// The past jobs that a picture, or the latest one before it in the same folder, has. `before`: those of the
+    /// picture before, which are taken where they are from the same capture.
+    ///
+    /// # Errors
+    /// Files that cannot be read.
+    pub fn of(picture: &Picture, before: Option<&Arc<Past>>) -> Result<Arc<Past>, InputError> {
+        let stored = open_only(&picture.folder, &[])?;
+        let Some(stored) = with_history(&stored)? else {
+            return Ok(Arc::default());
+        };
+        if let Some(before) = before.filter(|past| past.folder.as_ref() == Some(&stored.folder)) {
+            return Ok(before.clone());
+        }
+        let past = read_file(&stored.path(Source::History)?)?;
+        let taken = i64::try_from(stored.manifest.time).unwrap_or(i64::MAX);
+        let from = taken.saturating_sub(DAYS * DAY_SECS);
+        // The first day is whole.
+        let first = (from + DAY_SECS - 1).div_euclid(DAY_SECS) * DAY_SECS;
+        Ok(Arc::new(Past {
+            folder: Some(stored.folder),
+            taken,
+            starts: PastStarts::of(&past.jobs, first, taken + 1),
+        }))
+    }
+}

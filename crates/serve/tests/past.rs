@@ -1,0 +1,179 @@
+//! What pages show of the jobs of the last days. Expected values are computed by hand.
+
+mod site;
+
+use std::fmt::Write as _;
+use std::fs;
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use site::{Site, copy, numbers};
+
+/// 2026-11-19T00:00:00Z and the day after; the capture is of 2026-11-21T10:40:18Z.
+const DAYS: [i64; 2] = [1_795_046_400, 1_795_132_800];
+
+/// Account, user, when it is eligible, its wait in seconds.
+const JOBS: [(&str, &str, &str, i64); 7] = [
+    ("physics", "ft2-bob", "2026-11-19T10:00:00", 100),
+    ("physics", "ft2-bob", "2026-11-19T11:00:00", 300),
+    ("physics", "ft2-alice", "2026-11-19T12:00:00", 500),
+    ("genomics", "ft2-frank", "2026-11-19T12:00:00", 1000),
+    ("genomics", "ft2-alice", "2026-11-20T12:00:00", 50),
+    // Of this day only a part is known, and of this account nothing.
+    ("physics", "ft2-bob", "2026-10-22T12:00:00", 7),
+    ("gone", "ft2-gone", "2026-11-20T12:00:00", 150),
+];
+
+fn history() -> String {
+    let mut text =
+        "JobID|JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|ElapsedRaw|\
+                    TimelimitRaw|ReqCPUS|ReqTRES|AllocCPUS|AllocTRES|NodeList\n"
+            .to_owned();
+    for (at, (account, user, eligible, wait)) in JOBS.into_iter().enumerate() {
+        let id = 1000 + at;
+        let begin: jiff::Timestamp = format!("{eligible}Z").parse().expect("a moment");
+        let moment = |secs: i64| {
+            let moment = jiff::Timestamp::from_second(begin.as_second() + secs);
+            let text = moment.expect("a moment").to_string();
+            text.trim_end_matches('Z').to_owned()
+        };
+        let [submit, start, end] = [-1000, wait, wait + 3600].map(moment);
+        let tres = "billing=4,cpu=4,node=1";
+        writeln!(
+            text,
+            "{id}|{id}|{user}|{account}|main|normal|COMPLETED|{submit}|{eligible}|{start}|{end}|3600|60|4|{tres}|4|\
+             {tres}|n0"
+        )
+        .expect("a text");
+    }
+    text
+}
+
+/// The recorded capture with a past.
+fn site(user: &str, private: &str) -> Site {
+    let folder = tempfile::tempdir().expect("a folder");
+    let change = format!("PrivateData = {private}");
+    copy(
+        folder.path(),
+        &[("config.txt", "PrivateData             = none", &change)],
+    );
+    let file = folder.path().join("manifest.json");
+    let text = fs::read_to_string(&file).expect("text");
+    let mut manifest: Value = serde_json::from_str(&text).expect("JSON");
+    let answers = manifest["answers"].as_array_mut().expect("a list");
+    answers.push(json!({"command": ["sacct"], "file": "history.txt", "secs": 0.1, "error": null}));
+    fs::write(file, manifest.to_string()).expect("written");
+    fs::write(folder.path().join("history.txt"), history()).expect("written");
+    let site = Site::of(folder.path(), user);
+    // It is read when it is asked for.
+    site.page("/site");
+    site
+}
+
+/// Day, jobs, median and p95 of each row.
+type Rows = Vec<(i64, f64, f64, f64)>;
+
+fn near(found: &Rows, expected: &[(i64, f64, f64, f64)], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}: {found:?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!((found.0, found.1), (expected.0, expected.1), "{what}");
+        assert!((found.2 - expected.2).abs() < 1e-9, "{what}: {found:?}");
+        assert!((found.3 - expected.3).abs() < 1e-9, "{what}: {found:?}");
+    }
+}
+
+/// The rows of a page in its three forms, which are the same.
+fn waits(site: &Site, path: &str) -> Rows {
+    let document = site.json(&format!("/api/v1{path}"));
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let rows = document["waits"].as_array().expect("a list").iter();
+    let rows = rows.map(|row| {
+        (
+            row["day"].as_i64().expect("a day"),
+            number(&row["started_jobs"]),
+            number(&row["median_wait_seconds"]),
+            number(&row["p95_wait_seconds"]),
+        )
+    });
+    let rows: Rows = rows.collect();
+    let page = site.page(path);
+    let values = |name: &str| numbers(&page, name);
+    let days: Vec<f64> = rows.iter().map(|row| row.0 as f64).collect();
+    assert_eq!(values("day"), days);
+    let of = |which: fn(&(i64, f64, f64, f64)) -> f64| rows.iter().map(which).collect::<Vec<_>>();
+    assert_eq!(values("started_jobs"), of(|row| row.1));
+    assert_eq!(values("median_wait_seconds"), of(|row| row.2));
+    assert_eq!(values("p95_wait_seconds"), of(|row| row.3));
+    let sheet = site.get(&format!("{path}.csv")).text;
+    let mut lines = sheet
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().expect("a header");
+    let column = |name: &str| head.iter().position(|one| *one == name).expect("a column");
+    let places = [
+        "day",
+        "started_jobs",
+        "median_wait_seconds",
+        "p95_wait_seconds",
+    ]
+    .map(column);
+    let lines = lines.filter(|cells| !cells[places[0]].is_empty());
+    let cells = lines.map(|cells| {
+        assert_eq!(cells.len(), head.len());
+        places.map(|at| cells[at].parse::<f64>().expect("a number"))
+    });
+    let expected = rows.iter().map(|row| [row.0 as f64, row.1, row.2, row.3]);
+    assert_eq!(cells.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    rows
+}
+
+// By hand: p95 of 100 and 300 is 100 + 0.95 * 200; of 100, 300 and 500 it is at rank 1.9, of 100, 300, 500 and 1000 at
+// rank 2.85.
+#[test]
+fn waits_are_shown_by_day() {
+    let bob = site("ft2-bob", "none");
+    near(&waits(&bob, "/me"), &[(DAYS[0], 2.0, 200.0, 290.0)], "me");
+    let physics = [(DAYS[0], 3.0, 300.0, 480.0)];
+    near(&waits(&bob, "/account/physics"), &physics, "physics");
+    let medicine = [(DAYS[0], 1.0, 1000.0, 1000.0), (DAYS[1], 1.0, 50.0, 50.0)];
+    near(&waits(&bob, "/account/medicine"), &medicine, "medicine");
+    let all = [(DAYS[0], 4.0, 400.0, 925.0), (DAYS[1], 2.0, 100.0, 145.0)];
+    near(&waits(&bob, "/site"), &all, "site");
+    let page = bob.page("/site");
+    assert_eq!(numbers(&page, "past_taken"), [1_795_257_618.0]);
+}
+
+// squeue shows others' jobs to operators and coordinators alone.
+#[test]
+fn waits_of_others_are_private() {
+    let mine = [(DAYS[0], 2.0, 200.0, 290.0)];
+    let bob = site("ft2-bob", "jobs");
+    for path in ["/me", "/account/physics", "/account/root", "/site"] {
+        near(&waits(&bob, path), &mine, path);
+    }
+    near(&waits(&bob, "/account/medicine"), &[], "medicine");
+    let frank = site("ft2-frank", "jobs");
+    let medicine = [(DAYS[0], 1.0, 1000.0, 1000.0), (DAYS[1], 1.0, 50.0, 50.0)];
+    near(&waits(&frank, "/site"), &medicine, "frank");
+    near(&waits(&frank, "/account/physics"), &[], "frank");
+    let dave = site("ft2-dave", "jobs,usage,users,accounts");
+    let all = [(DAYS[0], 4.0, 400.0, 925.0), (DAYS[1], 2.0, 100.0, 145.0)];
+    near(&waits(&dave, "/site"), &all, "an operator");
+    let hidden = site("ft2-bob", "usage").get("/account/physics");
+    assert_eq!(hidden.status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn without_a_past_there_are_no_waits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().join("20261121T104018Z");
+    fs::create_dir(&folder).expect("it can be made");
+    copy(&folder, &[]);
+    let site = Site::of(&folder, "ft2-bob");
+    let me = site.json("/api/v1/me");
+    assert_eq!(
+        (&me["past_taken"], &me["waits"]),
+        (&Value::Null, &json!([]))
+    );
+    assert!(!site.page("/site").contains("Waits over time"));
+}
