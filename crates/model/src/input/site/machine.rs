@@ -130,26 +130,39 @@ fn count(
     value.as_ref().map(whole).transpose()
 }
 
-/// Refuses `cpus` beside sockets and cores that do not multiply to it. CPUs are all threads, or all cores, as in
-/// slurm.conf.
+/// Refuses `cpus` that the other numbers do not multiply to. CPUs are all threads, or all cores, as in slurm.conf;
+/// without `cores_per_socket` each socket has the same number of whole cores.
 fn check_cpus(
     text: &Text<'_>,
     about: &NodeLine,
     numbers: [Option<u32>; 4],
 ) -> Result<(), InputError> {
-    let [Some(cpus), sockets, Some(cores), threads] = numbers else {
+    let [Some(cpus), sockets, cores, threads] = numbers else {
         return Ok(());
     };
     let number = |number: Option<u32>| u64::from(number.unwrap_or(1));
-    let cores = number(sockets) * u64::from(cores);
-    let all = cores * number(threads);
-    if [cores, all].contains(&u64::from(cpus)) {
+    let (cpus, sockets, threads) = (u64::from(cpus), number(sockets), number(threads));
+    let all = sockets * number(cores) * threads;
+    let (fits, allowed) = match cores {
+        None => (
+            cpus == sockets || cpus.is_multiple_of(all),
+            format!("a multiple of {all}, as sockets and threads multiply to it"),
+        ),
+        Some(_) if threads == 1 => (
+            cpus == all,
+            format!("{all}, as sockets and cores multiply to it, or no cpus"),
+        ),
+        Some(_) => (
+            [all / threads, all].contains(&cpus),
+            format!(
+                "{} (all cores) or {all} (all threads), or no cpus",
+                all / threads
+            ),
+        ),
+    };
+    if fits {
         return Ok(());
     }
-    let allowed = match all == cores {
-        true => format!("{all}, as sockets and cores multiply to it, or no cpus"),
-        false => format!("{cores} (all cores) or {all} (all threads), or no cpus"),
-    };
     let span = about.cpus.as_ref().map_or(0..0, Spanned::span);
     Err(text.value(&span, "cpus", allowed))
 }
@@ -230,17 +243,19 @@ fn is_one_of(
     })
 }
 
-/// Minutes of a limit; `None`: unlimited, or not given.
+/// A limit, and its minutes; the first `None`: it is not given; the second: unlimited, or not given.
 fn minutes(
     text: &Text<'_>,
     value: &Option<Spanned<Value>>,
     what: &str,
-) -> Result<Option<u32>, InputError> {
+) -> Result<(Option<TimeLimit>, Option<u32>), InputError> {
     let limit = value.as_ref().map(|own| value::limit(text, own, what));
-    Ok(match limit.transpose()? {
+    let limit = limit.transpose()?;
+    let minutes = match limit {
         Some(TimeLimit::Minutes(minutes)) => Some(minutes),
         _ => None,
-    })
+    };
+    Ok((limit, minutes))
 }
 
 fn partition(
@@ -290,8 +305,8 @@ fn partition(
     let states = ("UP", &["UP", "DOWN", "DRAIN", "INACTIVE"][..]);
     let tier = about.priority_tier.as_ref();
     let tier = tier.map(|own| value::whole(text, own, "priority_tier", 0..=65_533));
-    let max_time_mins = minutes(text, &about.max_time, "max_time")?;
-    let default_time_mins = minutes(text, &about.default_time, "default_time")?;
+    let (_, max_time_mins) = minutes(text, &about.max_time, "max_time")?;
+    let (default_time, default_time_mins) = minutes(text, &about.default_time, "default_time")?;
     let min_nodes = count(text, &about.min_nodes, "min_nodes")?.unwrap_or(1);
     let max_nodes = count(text, &about.max_nodes, "max_nodes")?;
     if let (Some(most), Some(own)) = (max_nodes.filter(|most| min_nodes > *most), &about.min_nodes)
@@ -299,7 +314,11 @@ fn partition(
         let allowed = format!("up to max_nodes, {most}");
         return Err(text.value(&own.span(), "min_nodes", allowed));
     }
-    let too_long = max_time_mins.filter(|most| default_time_mins > Some(*most));
+    let is_above = |most: &u32| match default_time {
+        Some(TimeLimit::Unlimited) => true,
+        _ => default_time_mins > Some(*most),
+    };
+    let too_long = max_time_mins.filter(is_above);
     if let (Some(most), Some(own)) = (too_long, &about.default_time) {
         let allowed = format!("up to max_time, {most} minutes");
         return Err(text.value(&own.span(), "default_time", allowed));
@@ -410,6 +429,64 @@ mod tests {
         assert_eq!(job.start_ms, Some(1_772_969_400_000));
     }
 
+    /// A site with jobs that run on the nodes.
+    fn running(jobs: &[&str]) -> Result<Site, InputError> {
+        let mut text =
+            format!("now = 2026-03-08T12:00:00Z\n{NODES}[accounts.a]\nusers.ann = {{}}\n");
+        for (at, job) in jobs.iter().enumerate() {
+            text += &format!(
+                "[[jobs]]\nid = {}\nuser = 'ann'\naccount = 'a'\npartition = 'main'\n\
+                 state = 'RUNNING'\nstart_time = 2026-03-08T11:30:00Z\n{job}\n",
+                at + 1
+            );
+        }
+        site(&text)
+    }
+
+    // By hand: n1, n2 and g1 have eight CPUs each, 24 in all. Of 10 CPUs on two nodes of 8 each has at least 2.
+    #[test]
+    fn running_jobs_fit_on_their_nodes() {
+        for taken in [
+            &["cpus = 8\nnode_list = 'n1'", "cpus = 8\nnode_list = 'n2'"][..],
+            &[
+                "cpus = 10\nnode_list = 'n[1-2]'",
+                "cpus = 6\nnode_list = 'n1'",
+            ],
+            &["cpus = 24"],
+        ] {
+            running(taken).unwrap_or_else(|error| panic!("{taken:?}: {error}"));
+        }
+        for (jobs, words) in [
+            (
+                &["cpus = 9\nnode_list = 'n1'"][..],
+                "cpus \"9\" is not allowed: allowed is up to 8, the CPUs of n1",
+            ),
+            (
+                &["tres = 'cpu=17'\nnode_list = 'n[1-2]'"],
+                "allowed is up to 16, the CPUs of n[1-2]",
+            ),
+            (&["cpus = 25"], "allowed is up to 24, the CPUs of all nodes"),
+            (
+                &["nodes = 3\nnode_list = 'n[1-2]'"],
+                "nodes \"3\" is not allowed: allowed is up to 2, the nodes of n[1-2]",
+            ),
+            (
+                &["cpus = 5\nnode_list = 'n1'", "cpus = 4\nnode_list = 'n1'"],
+                "job 2 does not fit: jobs that run on n1 have 9 CPUs or more there, allowed is up to 8",
+            ),
+            (
+                &[
+                    "cpus = 10\nnode_list = 'n[1-2]'",
+                    "cpus = 7\nnode_list = 'n1'",
+                ],
+                "jobs that run on n1 have 9 CPUs or more there, allowed is up to 8",
+            ),
+        ] {
+            let error = running(jobs).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
     #[test]
     fn errors_name_place_value_and_what_is_allowed() {
         let with = |edit: (&str, &str)| {
@@ -454,6 +531,19 @@ mod tests {
                 "cpus = 9\nsockets = 2",
                 "cpus \"9\" is not allowed: allowed is 8,",
                 7,
+            ),
+            // By hand: two sockets of whole cores of two threads have four CPUs, or eight, or twelve.
+            (
+                "cpus = 8",
+                "cpus = 9\nsockets = 2",
+                "cpus \"9\" is not allowed: allowed is a multiple of 4,",
+                3,
+            ),
+            (
+                "max_time = '1-0'",
+                "max_time = '1-0'\ndefault_time = 'UNLIMITED'",
+                "is not allowed: allowed is up to max_time, 1440 minutes",
+                17,
             ),
             (
                 "max_nodes = 1",

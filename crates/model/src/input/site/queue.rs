@@ -9,7 +9,7 @@ use super::file::File;
 use super::jobs::{Reader, sprio_rows};
 use super::machine::resources;
 use super::place::Text;
-use super::requests::request;
+use super::requests::{check_sums, request};
 use super::value::PRIORITIES;
 use super::{settings, value};
 use crate::input::error::{InputError, Problem};
@@ -80,6 +80,9 @@ pub(super) fn read(
             .collect()
     });
     let requests: Vec<RecordedJob> = requests.transpose()?.unwrap_or_default();
+    if let Some(machine) = machine {
+        check_sums(text, machine, file, &requests)?;
+    }
     let Reader {
         partitions, qos, ..
     } = reader;

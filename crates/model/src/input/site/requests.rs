@@ -1,6 +1,10 @@
 //! The requests of `[[jobs]]`, as a scheduler looks at them.
 
-use super::file::Job;
+use std::collections::HashSet;
+
+use toml::{Spanned, Value};
+
+use super::file::{File, Job, Partition as PartitionLine};
 use super::place::Text;
 use crate::input::error::{InputError, Problem};
 use crate::input::recorded::RecordedJob;
@@ -28,6 +32,9 @@ pub(super) fn request(
             let allowed = "names of [[nodes]], as n[1-4]";
             return Err(text.value(&list.span(), "node_list", allowed));
         }
+    }
+    if runs {
+        check_size(text, machine, job, row, &nodes)?;
     }
     let tres = row.tres.as_deref().unwrap_or_default();
     let count = |name: &str| tres.iter().find(|(known, _)| known == name);
@@ -80,4 +87,79 @@ pub(super) fn request(
         },
         backfilled: None,
     })
+}
+
+/// Refuses a running job that is larger than its nodes, or than all nodes where they are not given.
+fn check_size(
+    text: &Text<'_>,
+    machine: &Machine,
+    job: &Job,
+    row: &JobRow,
+    nodes: &[String],
+) -> Result<(), InputError> {
+    let list = job.node_list.as_ref().map(Spanned::get_ref);
+    let whose = list.map_or("all nodes", String::as_str);
+    let (most_nodes, most_cpus) = match list {
+        Some(_) => (nodes.len(), cpus_of(machine, nodes)),
+        None => (machine.nodes.len(), u64::from(machine.cpus())),
+    };
+    let tres = job.tres.as_ref().map(Spanned::span);
+    let span = |own: &Option<Spanned<Value>>| own.as_ref().map(Spanned::span).or(tres.clone());
+    if row.nodes as usize > most_nodes {
+        let span = span(&job.nodes).unwrap_or(job.id.span());
+        let allowed = format!("up to {most_nodes}, the nodes of {whose}");
+        return Err(text.value(&span, "nodes", allowed));
+    }
+    if u64::from(row.cpus) > most_cpus {
+        let span = span(&job.cpus).unwrap_or(job.id.span());
+        let allowed = format!("up to {most_cpus}, the CPUs of {whose}");
+        return Err(text.value(&span, "cpus", allowed));
+    }
+    Ok(())
+}
+
+fn cpus_of(machine: &Machine, nodes: &[String]) -> u64 {
+    let nodes = nodes.iter().filter_map(|name| machine.node(name));
+    nodes.map(|at| u64::from(machine.nodes[at].cpus())).sum()
+}
+
+/// Refuses running jobs that together have more CPUs on a node than it has. A job has on a node at least what
+/// does not fit on its other nodes. Suspended jobs leave their CPUs to others, and so do partitions in which jobs
+/// share them.
+pub(super) fn check_sums(
+    text: &Text<'_>,
+    machine: &Machine,
+    file: &File,
+    requests: &[RecordedJob],
+) -> Result<(), InputError> {
+    let shares = |about: &PartitionLine| {
+        let word = about.over_subscribe.as_ref();
+        word.is_some_and(|word| word.get_ref().eq_ignore_ascii_case("YES"))
+    };
+    let sharing = file.partitions.iter().filter(|(_, about)| shares(about));
+    let sharing: HashSet<&String> = sharing.map(|(name, _)| name.get_ref()).collect();
+    let mut taken = vec![0_u64; machine.nodes.len()];
+    for (job, request) in file.jobs.iter().zip(requests) {
+        let mut partitions = request.request.partitions.iter();
+        if request.state != "RUNNING" || partitions.any(|name| sharing.contains(name)) {
+            continue;
+        }
+        let all = cpus_of(machine, &request.nodes);
+        for at in request.nodes.iter().filter_map(|name| machine.node(name)) {
+            let node = &machine.nodes[at];
+            let elsewhere = all - u64::from(node.cpus());
+            taken[at] += u64::from(request.allocated_cpus).saturating_sub(elsewhere);
+            if taken[at] > u64::from(node.cpus()) {
+                let why = format!(
+                    "job {} does not fit: jobs that run on {} have {} CPUs or more there, allowed is up to {}",
+                    request.id,
+                    node.name,
+                    taken[at],
+                    node.cpus()
+                );
+                return Err(text.error(job.id.span().start, Problem::Structure(why)));
+            }
+        }
+    }
+    Ok(())
 }
