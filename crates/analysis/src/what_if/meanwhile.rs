@@ -4,14 +4,15 @@ use serde::Serialize;
 
 use crate::forecast::Pattern;
 use crate::simulate::quantile;
+use fairtree_sim::forecast::median_start;
 
 /// The start of a job on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Started {
     /// The part of the simulations in which it had started, 0 to 1; of an array the mean part of its tasks.
     pub part: f64,
-    /// The median start, of an array that of its first task, seconds since 1970; `None`: in more than half of
-    /// the simulations it had not started.
+    /// The median start, of an array that of its first task, seconds since 1970; `None`: in half of
+    /// the simulations or more it had not started.
     pub start: Option<i64>,
 }
 
@@ -84,17 +85,10 @@ impl Started {
     /// The parts of a job's tasks, and its starts, in each simulation.
     pub(super) fn of(draws: &[(f64, Option<i64>)]) -> Started {
         let count = draws.len().max(1) as f64;
-        let mut starts: Vec<i64> = draws
-            .iter()
-            .map(|(_, start)| start.unwrap_or(i64::MAX))
-            .collect();
-        starts.sort_unstable();
-        // The lower of two in the middle.
-        let middle = starts.len().saturating_sub(1) / 2;
-        let middle = starts.get(middle).copied();
+        let mut starts: Vec<Option<i64>> = draws.iter().map(|(_, start)| *start).collect();
         Started {
             part: draws.iter().map(|(part, _)| part).sum::<f64>() / count,
-            start: middle.filter(|start| *start < i64::MAX),
+            start: median_start(&mut starts),
         }
     }
 }
@@ -150,7 +144,8 @@ impl StartCount {
 mod tests {
     use super::*;
 
-    // By hand: three of four simulations start it, the second of them at 20.
+    // By hand: three of four simulations start it; with the one that does not, the middle two are 20 and 30, of
+    // which the later one counts, as in forecasts.
     #[test]
     fn starts_are_medians_over_the_simulations() {
         let found = Started::of(&[
@@ -159,7 +154,7 @@ mod tests {
             (1.0, Some(10)),
             (1.0, Some(20)),
         ]);
-        assert_eq!((found.part, found.start), (0.75, Some(20)));
+        assert_eq!((found.part, found.start), (0.75, Some(30)));
         let rare = Started::of(&[(0.0, None), (0.0, None), (1.0, Some(10))]);
         assert_eq!(rare.start, None);
     }

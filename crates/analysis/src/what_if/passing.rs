@@ -13,7 +13,7 @@ use crate::forecast::{Asked, Pattern, fixed};
 use fairtree::priority::Index;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 use fairtree_model::input::recorded::RecordedJob;
-use fairtree_sim::forecast::{Forecaster, Later, Queue, Stage};
+use fairtree_sim::forecast::{Forecaster, Later, Queue, Stage, median};
 use fairtree_sim::slurm::site::Site;
 
 /// One side after some time.
@@ -301,14 +301,13 @@ impl Found<'_> {
     }
 }
 
-/// The median of figures, of two in the middle the lower one. A figure that is missing is larger than all
-/// others.
+/// The median of figures, by the rule of [`median`]. A figure that is missing is larger than all others.
 fn middle<T: Copy>(mut of: Vec<Option<T>>, order: fn(&T, &T) -> Ordering) -> Option<T> {
     of.sort_by(|a, b| match (a, b) {
         (Some(a), Some(b)) => order(a, b),
         (a, b) => a.is_none().cmp(&b.is_none()),
     });
-    of.get(of.len().saturating_sub(1) / 2).copied().flatten()
+    median(&of).flatten()
 }
 
 /// The standings of which each figure is the median.
@@ -341,14 +340,14 @@ fn middle_standings(draws: &[Vec<Option<AssocStanding>>]) -> Vec<Option<AssocSta
     (0..first.len()).map(standing).collect()
 }
 
-/// The entries of the jobs that wait at the end of more than half of the simulations; each figure is the
+/// The entries of the jobs that wait at the end of half of the simulations or more; each figure is the
 /// median of those in which the job waits.
 fn middle_queue(draws: &[Vec<Entry>]) -> Vec<Entry> {
     let mut found: HashMap<JobKey, Vec<&Entry>> = HashMap::new();
     for entry in draws.iter().flatten() {
         found.entry(entry.key).or_default().push(entry);
     }
-    let often = found.values().filter(|own| own.len() * 2 > draws.len());
+    let often = found.values().filter(|own| own.len() * 2 >= draws.len());
     let mut queue: Vec<Entry> = often.map(|own| middle_entry(own)).collect();
     let order = |key: JobKey| (key.partition.map(Index::get), key.qos.map(Index::get));
     queue.sort_by_key(|entry| (entry.job, order(entry.key)));
@@ -393,7 +392,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_take_the_lower_of_two() {
+    fn medians_take_the_upper_of_two() {
         let middle = |of: &[Option<u64>]| middle(of.to_vec(), u64::cmp);
         assert_eq!(middle(&[Some(3), Some(1), Some(2)]), Some(2));
         assert_eq!(middle(&[Some(3), Some(1)]), Some(1));

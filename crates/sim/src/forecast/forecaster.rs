@@ -15,6 +15,7 @@ use super::known::{Known, all};
 use super::rehearsal::Rehearsal;
 use super::run_times::RunTimes;
 use super::situation::{Drawn, Situation, Stuck, weeks};
+use super::{median, median_start};
 use crate::slurm::ask::Ask;
 use crate::slurm::site::{Site, Unpriced};
 
@@ -379,11 +380,9 @@ impl Forecaster {
 
     /// The median and the widened band of some starts.
     fn widen(&self, forecast: &mut StartForecast, mut starts: Vec<Option<i64>>) {
-        // A simulation in which it does not start is later than all others.
-        starts.sort_by_key(|start| start.unwrap_or(i64::MAX));
         // One of twenty outside at each end.
         let outside = starts.len() / 20;
-        forecast.start = starts.get(starts.len() / 2).copied().flatten();
+        forecast.start = median_start(&mut starts);
         let from = starts.get(outside).copied().flatten();
         let to = starts[..starts.len() - outside].last().copied().flatten();
         if let (Some(start), Some(from), Some(to)) = (forecast.start, from, to) {
@@ -424,11 +423,9 @@ impl Forecaster {
         let mut starts = Vec::with_capacity(draws);
         for draw in 0..draws as u64 {
             let drawn = situation.draw(&wanted, (seed, draw), steps, go_on)?;
-            starts.extend(drawn.iter().map(|one| one.start.unwrap_or(i64::MAX)));
+            starts.extend(drawn.iter().map(|one| one.start));
         }
-        starts.sort_unstable();
-        let middle = starts.get(starts.len() / 2).copied();
-        Ok(middle.filter(|start| *start < i64::MAX))
+        Ok(median_start(&mut starts))
     }
 
     /// Those of `changes` with which the job at a place starts a minute earlier or more, by the same
@@ -561,7 +558,7 @@ impl Forecaster {
             }
         }
         errors.sort_unstable();
-        let middle = errors.get(errors.len() / 2).copied();
+        let middle = median(&errors);
         self.hits = Hits {
             forecasts: made.len(),
             counted,

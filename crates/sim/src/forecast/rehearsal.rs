@@ -4,6 +4,7 @@ use fairtree_model::machine::Machine;
 
 use super::calibration::{Band, Raw};
 use super::known::Known;
+use super::median;
 use super::run_times::RunTimes;
 use super::situation::Situation;
 use crate::slurm::site::{Site, Unpriced};
@@ -138,7 +139,7 @@ impl<'a> Rehearsal<'a> {
         starts.sort_unstable();
         Ok(Some(Raw {
             made_at: moment,
-            start: starts[DRAWS / 2],
+            start: median(&starts).unwrap_or(moment),
             band: Band {
                 from: starts[0],
                 to: starts[DRAWS - 1],

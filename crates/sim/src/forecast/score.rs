@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
 use super::calibration::{Band, Calibration, Raw};
-use super::random;
 use super::run_times::RunTimes;
+use super::{median, random};
 use crate::job::{Job, Waiting};
 use crate::replay::{Machine, Observer, replay};
 use crate::scheduler::Kind;
@@ -232,7 +232,7 @@ impl Known<'_> {
         let outside = starts.len() / 20;
         Raw {
             made_at: self.now,
-            start: starts[starts.len() / 2],
+            start: median(&starts).unwrap_or(self.now),
             band: Band {
                 from: starts[outside],
                 to: starts[starts.len() - 1 - outside],
