@@ -19,7 +19,7 @@
 //! | [`sweep`] | which of many policies is best for the jobs of a log |
 //! | [`forecast`] | how good are forecasts of starts |
 //! | [`metrics`] | what does a monitoring system store of a site |
-//! | [`past`] | how long did jobs of the last days wait, day by day |
+//! | [`past`] | how long did jobs of the last days wait, and what were their owners owed, day by day |
 //! | [`history`] | what was used over time, and what does the engine make of it |
 //! | [`policy`] | which settings and policy file do answers follow, and what do they not follow |
 //!

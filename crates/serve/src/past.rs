@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fairtree_analysis::past::{DAY_SECS, PastStarts};
+use fairtree::compat::Compat;
+use fairtree_analysis::past::{DAY_SECS, PastOwed, PastStarts};
 use fairtree_model::input::InputError;
 use fairtree_model::input::capture::{open_only, with_history};
 use fairtree_model::input::recorded::past::read_file;
+use fairtree_model::input::slurm::config::{hides_jobs, hides_usage};
+use fairtree_model::input::slurm::present;
 use fairtree_model::input::slurm::snapshot::Source;
 
 use crate::picture::Picture;
@@ -23,6 +26,9 @@ pub struct Past {
     pub taken: i64,
     /// Jobs that started on days of which all jobs are known, and on the last day until `taken`.
     pub starts: PastStarts,
+    /// What accounts and users were owed on these days, by the shares of the picture that read them; `None`: the
+    /// machine is not known, or not the jobs and shares of all.
+    pub owed: Option<PastOwed>,
 }
 
 impl Past {
@@ -44,10 +50,28 @@ impl Past {
         let from = taken.saturating_sub(DAYS * DAY_SECS);
         // The first day is whole.
         let first = (from + DAY_SECS - 1).div_euclid(DAY_SECS) * DAY_SECS;
+        let cluster = &picture.cluster;
+        let private = &cluster.private_data;
+        let shares = cluster.tree.norm_shares_on_path(Compat::Documented);
+        let part = |account: &str| picture.account(account).map_or(0.0, |at| shares[at.get()]);
+        let owed = match hides_jobs(private) || hides_usage(private) {
+            true => None,
+            false => cpus(picture).map(|cpus| PastOwed::of(&past.jobs, first, taken, cpus, part)),
+        };
         Ok(Arc::new(Past {
             folder: Some(stored.folder),
             taken,
+            owed,
             starts: PastStarts::of(&past.jobs, first, taken + 1),
         }))
     }
+}
+
+/// CPUs of all nodes; `None`: the capture does not have the machine.
+fn cpus(picture: &Picture) -> Option<u32> {
+    let of_machine = [Source::Config, Source::Nodes, Source::Partitions];
+    let stored = open_only(&picture.folder, &of_machine).ok()?;
+    let name = stored.folder.display().to_string();
+    let machine = present::read(&name, &stored.answers).ok()?;
+    Some(machine.cpus()).filter(|cpus| *cpus > 0)
 }

@@ -62,6 +62,8 @@ fn site(user: &str, private: &str) -> Site {
     let mut manifest: Value = serde_json::from_str(&text).expect("JSON");
     let answers = manifest["answers"].as_array_mut().expect("a list");
     answers.push(json!({"command": ["sacct"], "file": "history.txt", "secs": 0.1, "error": null}));
+    // The service is an operator: Slurm hides nothing from it.
+    manifest["user"] = json!("root");
     fs::write(file, manifest.to_string()).expect("written");
     fs::write(folder.path().join("history.txt"), history()).expect("written");
     let site = Site::of(folder.path(), user);
@@ -117,7 +119,7 @@ fn waits(site: &Site, path: &str) -> Rows {
         "p95_wait_seconds",
     ]
     .map(column);
-    let lines = lines.filter(|cells| !cells[places[0]].is_empty());
+    let lines = lines.filter(|cells| !cells[places[1]].is_empty());
     let cells = lines.map(|cells| {
         assert_eq!(cells.len(), head.len());
         places.map(|at| cells[at].parse::<f64>().expect("a number"))
@@ -161,6 +163,74 @@ fn waits_of_others_are_private() {
     near(&waits(&dave, "/site"), &all, "an operator");
     let hidden = site("ft2-bob", "usage").get("/account/physics");
     assert_eq!(hidden.status, StatusCode::NOT_FOUND);
+}
+
+/// Days on which anything is owed, and core-hours; a page has all days in its three forms.
+fn owed(site: &Site, path: &str) -> Vec<(i64, f64)> {
+    let document = site.json(&format!("/api/v1{path}"));
+    let rows = document["owed"].as_array().expect("a list").iter();
+    let rows: Vec<(i64, f64)> = rows
+        .map(|row| {
+            let hours = row["owed_core_hours"].as_f64().expect("a number");
+            (row["day"].as_i64().expect("a day"), hours)
+        })
+        .collect();
+    // From 2026-10-23, the first whole day, to the day of the capture.
+    assert!([0, 30].contains(&rows.len()), "{path}");
+    let hours: Vec<f64> = rows.iter().map(|row| row.1).collect();
+    assert_eq!(numbers(&site.page(path), "owed_core_hours"), hours);
+    let sheet = site.get(&format!("{path}.csv")).text;
+    let last = sheet.lines().map(|line| line.rsplit(',').next());
+    let found = last.filter_map(|cell| cell?.parse::<f64>().ok());
+    assert_eq!(found.collect::<Vec<_>>(), hours, "{path}");
+    rows.into_iter().filter(|row| row.1 != 0.0).collect()
+}
+
+fn near_owed(found: &[(i64, f64)], expected: &[(i64, f64)], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}: {found:?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found.0, expected.0, "{what}");
+        assert!((found.1 - expected.1).abs() < 1e-9, "{what}: {found:?}");
+    }
+}
+
+// By hand. Of 16 CPUs physics is entitled to 60/101 * 2/3, genomics to 40/101 * 1/4. Jobs of 4 CPUs wait while nothing of
+// physics runs for 100, 200 and 200 s, and beside a job that runs for 100 and 300 s. Two users divide what physics has:
+// bob's jobs wait for 300 s while none of his runs.
+#[test]
+fn owed_core_hours_are_shown_by_day() {
+    let (physics, genomics) = (16.0 * 40.0 / 101.0, 16.0 * 10.0 / 101.0);
+    let of_physics = (4.0 * 500.0 + (physics - 4.0) * 400.0) / 3600.0;
+    let of_genomics = [genomics * 1000.0 / 3600.0, genomics * 50.0 / 3600.0];
+    let mine = [(DAYS[0], physics / 2.0 * 300.0 / 3600.0)];
+    let bob = site("ft2-bob", "none");
+    near_owed(&owed(&bob, "/me"), &mine, "me");
+    near_owed(
+        &owed(&bob, "/account/physics"),
+        &[(DAYS[0], of_physics)],
+        "physics",
+    );
+    let medicine = [(DAYS[0], of_genomics[0]), (DAYS[1], of_genomics[1])];
+    near_owed(&owed(&bob, "/account/medicine"), &medicine, "medicine");
+    let all = [
+        (DAYS[0], of_physics + of_genomics[0]),
+        (DAYS[1], of_genomics[1]),
+    ];
+    near_owed(&owed(&bob, "/site"), &all, "site");
+    // sshare shows others' use to operators and coordinators alone.
+    let bob = site("ft2-bob", "usage");
+    near_owed(&owed(&bob, "/me"), &mine, "me");
+    near_owed(&owed(&bob, "/site"), &[], "site");
+    near_owed(
+        &owed(&site("ft2-frank", "usage"), "/site"),
+        &medicine,
+        "frank",
+    );
+    near_owed(
+        &owed(&site("ft2-dave", "usage"), "/site"),
+        &all,
+        "an operator",
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub use against::{Against, Difference, Differences};
 pub use changed::{ChangedError, changed, cluster_of};
 pub use free::{FreeRuns, Waits};
 pub use on_site::OnSite;
-pub use owed::owed_core_secs;
+pub use owed::{owed_core_secs, owed_core_secs_by};
 pub use quantile::quantile;
 pub use replayed::{Replayed, run};
 pub use report::{By, Delayed, Group, LeftOut, Report, Sums};

@@ -25,6 +25,18 @@ pub fn owed_core_secs(
     entitled: &[f64],
     until: i64,
 ) -> Vec<f64> {
+    let owed = owed_core_secs_by(jobs, starts, group, entitled, &[until]);
+    owed.into_iter().map(|owed| owed[0]).collect()
+}
+
+/// As [`owed_core_secs`], until each of some moments, ascending: of each group a sum for each moment.
+pub fn owed_core_secs_by(
+    jobs: &[Job],
+    starts: &[Option<i64>],
+    group: impl Fn(usize) -> u32,
+    entitled: &[f64],
+    moments: &[i64],
+) -> Vec<Vec<f64>> {
     let mut changes = Vec::with_capacity(jobs.len() * 3);
     for (at, (job, start)) in jobs.iter().zip(starts).enumerate() {
         let (group, processors) = (group(at), i64::from(job.processors));
@@ -58,17 +70,22 @@ pub fn owed_core_secs(
         now.owed += rate * (moment - now.since) as f64;
         now.since = moment;
     };
-    for change in changes.iter().take_while(|change| change.moment <= until) {
-        let at = change.group as usize;
-        let now = &mut groups[at];
-        owe(now, entitled[at], change.moment);
-        now.waiting += change.waiting;
-        now.running += change.running;
+    let mut changes = changes.iter().peekable();
+    let mut sums = vec![Vec::with_capacity(moments.len()); entitled.len()];
+    for moment in moments {
+        while let Some(change) = changes.next_if(|change| change.moment <= *moment) {
+            let at = change.group as usize;
+            let now = &mut groups[at];
+            owe(now, entitled[at], change.moment);
+            now.waiting += change.waiting;
+            now.running += change.running;
+        }
+        for ((now, entitled), sums) in groups.iter_mut().zip(entitled).zip(&mut sums) {
+            owe(now, *entitled, *moment);
+            sums.push(now.owed);
+        }
     }
-    for (now, entitled) in groups.iter_mut().zip(entitled) {
-        owe(now, *entitled, until);
-    }
-    groups.iter().map(|now| now.owed).collect()
+    sums
 }
 
 #[cfg(test)]
@@ -90,6 +107,11 @@ mod tests {
             owed_core_secs(&jobs, starts, |at| at as u32, &[2.0, 2.0], until)
         };
         assert_eq!(owed(&[Some(0), Some(10)], 20), [0.0, 16.0]);
+        // The same, until 1, 4, 10 and 20.
+        let starts = [Some(0), Some(10)];
+        let owed_by =
+            owed_core_secs_by(&jobs, &starts, |at| at as u32, &[2.0, 2.0], &[1, 4, 10, 20]);
+        assert_eq!(owed_by, [[0.0; 4], [0.0, 4.0, 16.0, 16.0]]);
         // It waits for ever.
         assert_eq!(owed(&[Some(0), None], 12), [0.0, 20.0]);
         // One processor is asked for: no more is owed.

@@ -1,9 +1,11 @@
-//! Waits of the jobs that started in the last days, day by day.
+//! Waits of the jobs that started in the last days, and what was owed, day by day.
 
-use fairtree_analysis::past::DayOfWaits;
+use std::collections::BTreeMap;
+
+use fairtree_analysis::past::{DayOfOwed, DayOfWaits};
 use fairtree_model::span::Span;
 use fairtree_render::chart::{Column, columns};
-use fairtree_render::page::{cell, count, figure, moment};
+use fairtree_render::page::{cell, cell_of, count, figure, moment};
 use maud::{Markup, html};
 use serde::Serialize;
 
@@ -12,11 +14,12 @@ use crate::past::Past;
 use crate::sheet::{Cell, Sheet};
 
 /// Columns of days in a table.
-const COLUMNS: [&str; 4] = [
+const COLUMNS: [&str; 5] = [
     "day",
     "started_jobs",
     "median_wait_seconds",
     "p95_wait_seconds",
+    "owed_core_hours",
 ];
 
 /// Whose jobs.
@@ -37,6 +40,8 @@ pub(super) struct OverDays {
     past_taken: Option<i64>,
     /// Days on which jobs started.
     waits: Vec<DayOfWaits>,
+    /// All days; empty where it cannot be computed, or where the person sees nobody to whom it could be owed.
+    owed: Vec<DayOfOwed>,
     #[serde(skip)]
     why: Option<String>,
 }
@@ -50,6 +55,7 @@ impl Seen<'_> {
                 return OverDays {
                     past_taken: None,
                     waits: Vec::new(),
+                    owed: Vec::new(),
                     why: Some(why.clone()),
                 };
             }
@@ -57,6 +63,7 @@ impl Seen<'_> {
         OverDays {
             past_taken: past.folder.is_some().then_some(past.taken),
             waits: self.waits_by_day(past, whose),
+            owed: self.owed_by_day(past, whose),
             why: None,
         }
     }
@@ -70,6 +77,30 @@ impl Seen<'_> {
             };
             wanted && self.viewer.sees_job_of(self.picture, account, user)
         })
+    }
+
+    fn owed_by_day(self, past: &Past, whose: Whose) -> Vec<DayOfOwed> {
+        let Some(owed) = &past.owed else {
+            return Vec::new();
+        };
+        let groups = match whose {
+            Whose::Mine => &owed.users,
+            Whose::Account(_) | Whose::Site => &owed.accounts,
+        };
+        let sees = |name: &str| {
+            let at = self.picture.account(name);
+            at.is_some_and(|at| self.viewer.sees_usage(self.picture, at.get()))
+        };
+        let wanted = groups.iter().filter(|group| match whose {
+            Whose::Mine => group.name == self.viewer.user,
+            Whose::Account(at) => self.is_below(&group.name, at) && sees(&group.name),
+            Whose::Site => sees(&group.name),
+        });
+        let wanted: Vec<_> = wanted.collect();
+        match wanted.is_empty() {
+            true => Vec::new(),
+            false => owed.by_day(wanted.into_iter()),
+        }
     }
 
     /// Returns true if a name is of an account, or of one below it.
@@ -128,6 +159,41 @@ impl OverDays {
                     }
                 }
             }
+            (self.owed_html())
+        }
+    }
+
+    fn owed_html(&self) -> Markup {
+        let column = |day: &DayOfOwed| Column {
+            day: day.day,
+            value: day.owed_core_hours,
+            mark: None,
+        };
+        let drawn: Vec<Column> = self.owed.iter().map(column).collect();
+        html! {
+            @if !self.owed.is_empty() {
+                h2 { "Owed core-hours over time" }
+                p class="hint" {
+                    "What shares give and jobs asked for from when they were eligible, and what these did not get, on each day (UTC)."
+                }
+                (columns("Core-hours owed on each day", "h", &drawn))
+                details {
+                    summary { "Numbers" }
+                    div class="scroll" {
+                        table {
+                            thead { tr { th { "Day" } th class="n" { "Owed core-hours" } } }
+                            tbody {
+                                @for day in &self.owed {
+                                    tr data-row=(day.day) {
+                                        td { (moment("owed_day", day.day)) }
+                                        (cell_of("owed_core_hours", day.owed_core_hours, &format!("{:.1}", day.owed_core_hours)))
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 
@@ -138,14 +204,22 @@ impl OverDays {
         for row in &mut sheet.rows {
             row.resize(before + COLUMNS.len(), Cell::Empty);
         }
+        let mut days: BTreeMap<i64, (Option<&DayOfWaits>, Option<f64>)> = BTreeMap::new();
         for day in &self.waits {
+            days.entry(day.day).or_default().0 = Some(day);
+        }
+        for day in &self.owed {
+            days.entry(day.day).or_default().1 = Some(day.owed_core_hours);
+        }
+        for (day, (waits, owed)) in days {
             let mut row = vec![Cell::Empty; before];
             row[0] = kind.into();
             row.extend([
-                Cell::Number(day.day as f64),
-                day.started_jobs.into(),
-                day.median_wait_seconds.into(),
-                day.p95_wait_seconds.into(),
+                Cell::Number(day as f64),
+                waits.map(|waits| waits.started_jobs).into(),
+                waits.map(|waits| waits.median_wait_seconds).into(),
+                waits.map(|waits| waits.p95_wait_seconds).into(),
+                owed.into(),
             ]);
             sheet.rows.push(row);
         }
