@@ -7,6 +7,6 @@ pub use fairtree_sim::forecast::Making;
 pub use score::ForecastScore;
 pub(crate) use start::fixed;
 pub use start::{
-    Account, Asked, ForecastError, Help, JobForecast, LEAST_PAST_JOBS, Pattern, QueueForecast,
-    Trust, Wanted, forecast_jobs, planned_starts, waiting_of,
+    Account, Asked, ForecastError, Help, JobForecast, LEAST_HITS, LEAST_PAST_JOBS, Pattern,
+    QueueForecast, Trust, Wanted, forecast_jobs, planned_starts, waiting_of,
 };

@@ -355,6 +355,8 @@ fn is_stopped(cluster: &Cluster, job: &ClusterJob) -> bool {
 
 /// The least number of past jobs from which run times are drawn.
 pub const LEAST_PAST_JOBS: usize = LEAST_ENDED;
+/// Forecasts of past jobs from which bands learn how far they miss.
+pub const LEAST_HITS: usize = fairtree_sim::forecast::LEAST_HITS;
 
 fn of_job(
     cluster: &Cluster,

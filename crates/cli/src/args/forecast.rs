@@ -25,8 +25,9 @@ pub struct ForecastArgs {
     /// All jobs that wait
     #[arg(help_heading = "Selection", short, long, conflicts_with_all = ["job", "user"])]
     pub all: bool,
-    /// Read a capture instead: a folder of `fairtree capture`, or the latest in it
-    #[arg(long, value_name = "DIR")]
+    /// Read a capture instead: a folder of `fairtree capture`, or the latest in it; or a site in TOML that lists
+    /// its nodes
+    #[arg(long, value_name = "DIR|FILE")]
     pub from: Option<PathBuf>,
     /// Seconds that each command of Slurm may take
     #[arg(
@@ -41,7 +42,7 @@ pub struct ForecastArgs {
     #[arg(help_heading = "Computation", long, value_name = "NAME", value_enum)]
     pub proxy: Option<ProxyName>,
     /// Simulations for each forecast; 20, and 12 with --score, unless given. Where each takes long there
-    /// are fewer, but at least 5
+    /// are fewer, but at least 5. Below 20 the band reaches over all of them before it is widened
     #[arg(
         help_heading = "Computation",
         long,

@@ -42,7 +42,8 @@ pub struct SimulateArgs {
     /// The seed of the first phase, 1 by default; each other one is the next number
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// With --scheduler slurm: a folder with slurm.conf and sacctmgr.script, or a slurm.conf alone
+    /// With --scheduler slurm: a folder with slurm.conf and sacctmgr.script, a slurm.conf alone, or a site in
+    /// TOML that lists its nodes
     #[arg(long, value_name = "FOLDER|FILE")]
     pub site: Option<PathBuf>,
     /// Compare the site as it is with the site after the changes, over the same log; with

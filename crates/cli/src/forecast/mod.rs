@@ -14,7 +14,9 @@ use super::progress::Waiting;
 use super::simulate::{Interrupt, refuse_first};
 use super::user::{login_name, login_names};
 use super::{Failure, Outcome, terminal, told};
-use fairtree_analysis::forecast::{Asked, QueueForecast, Wanted, forecast_jobs, waiting_of};
+use fairtree_analysis::forecast::{
+    Asked, Pattern, QueueForecast, Wanted, forecast_jobs, waiting_of,
+};
 use fairtree_model::cluster::{Cluster, JobPhase};
 use fairtree_model::input::recorded::is_described;
 use fairtree_render::forecast::{Source, starts_to_json, write_starts};
@@ -81,6 +83,11 @@ pub(super) fn run(args: &ForecastArgs, messages: &Messages) -> Result<Outcome, F
     drop(waiting);
     drop(interrupt);
     let mut made = made.map_err(|error| Failure::Usage(format!("{}: {error}", present.name)))?;
+    if made.run_times == Pattern::TooShort && (args.draws.is_some() || args.seed.is_some()) {
+        messages.note(
+            "--draws and --seed have no effect: the history is too short, so that there is one simulation",
+        );
+    }
     let known = |note: &&String| !present.notes.contains(note);
     for note in made.assumptions.iter().filter(known) {
         messages.note(note);
@@ -147,6 +154,7 @@ fn say(args: &ForecastArgs, about: &About<'_>, made: &QueueForecast) -> Result<O
 pub(crate) struct About<'a> {
     name: &'a str,
     age_secs: Option<i64>,
+    is_described: bool,
 }
 
 impl<'a> About<'a> {
@@ -154,6 +162,7 @@ impl<'a> About<'a> {
         Source {
             name: self.name,
             age_secs: self.age_secs,
+            is_described: self.is_described,
             zone,
         }
     }
@@ -164,6 +173,7 @@ impl<'a> std::convert::From<&'a Present> for About<'a> {
         About {
             name: &present.name,
             age_secs: present.age_secs,
+            is_described: present.is_described,
         }
     }
 }
@@ -173,6 +183,7 @@ impl<'a> std::convert::From<&'a Part> for About<'a> {
         About {
             name: &part.name,
             age_secs: part.age_secs,
+            is_described: false,
         }
     }
 }

@@ -64,6 +64,8 @@ pub(crate) struct Present {
     now: i64,
     /// How old it is, seconds; `None`: it is live.
     pub age_secs: Option<i64>,
+    /// It is a site in TOML.
+    pub is_described: bool,
     /// Notes for the reader.
     pub notes: Vec<String>,
     /// Those of them about jobs that the forecast does not know, which make it wrong.
@@ -211,6 +213,7 @@ impl Present {
             past,
             now,
             age_secs,
+            is_described: false,
             notes,
             unknown,
         })))
@@ -245,6 +248,7 @@ impl Present {
             past: Vec::new(),
             now,
             age_secs: None,
+            is_described: true,
             unknown: Vec::new(),
         })
     }

@@ -9,7 +9,9 @@ use serde::Serialize;
 use crate::columns::Columns;
 use crate::figures::percent;
 use crate::json;
-use fairtree_analysis::forecast::{Help, JobForecast, LEAST_PAST_JOBS, Pattern, QueueForecast};
+use fairtree_analysis::forecast::{
+    Help, JobForecast, LEAST_HITS, LEAST_PAST_JOBS, Pattern, QueueForecast,
+};
 use fairtree_model::span::Span;
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
@@ -20,8 +22,10 @@ pub const SCHEMA: &str = "fairtree.start/1";
 pub struct Source<'a> {
     /// Its name: a folder, or the live site.
     pub name: &'a str,
-    /// How old it is, seconds; `None`: it is live.
+    /// How old it is, seconds; `None`: it is live, or described.
     pub age_secs: Option<i64>,
+    /// It is a description of a site, of any day, whose times all have dates.
+    pub is_described: bool,
     /// The zone in which times are shown.
     pub zone: &'a TimeZone,
 }
@@ -51,21 +55,39 @@ pub fn starts_to_json(
     json::write_document(out, SCHEMA, &content)
 }
 
-/// The moment of the reader, whose day needs no date.
-fn today(source: &Source<'_>, forecast: &QueueForecast) -> i64 {
-    forecast.now.saturating_add(source.age_secs.unwrap_or(0))
+/// The moment of the reader, whose day needs no date; `None`: the report does not depend on it.
+fn today(source: &Source<'_>, forecast: &QueueForecast) -> Option<i64> {
+    let age_secs = source.age_secs.unwrap_or(0);
+    (!source.is_described).then(|| forecast.now.saturating_add(age_secs))
 }
 
 /// `14:05`, with the date on another day than that of `now`.
-fn clock(at: i64, now: i64, zone: &TimeZone) -> String {
+fn clock(at: i64, now: Option<i64>, zone: &TimeZone) -> String {
     let civil = |secs: i64| {
         let moment = Timestamp::from_second(secs).unwrap_or_default();
         zone.to_datetime(moment)
     };
-    let (at, now) = (civil(at), civil(now));
-    match at.date() == now.date() {
+    let at = civil(at);
+    match now.is_some_and(|now| at.date() == civil(now).date()) {
         true => at.strftime("%H:%M").to_string(),
         false => at.strftime("%Y-%m-%d %H:%M").to_string(),
+    }
+}
+
+/// Where it is from, and of which moment if that is on another day: `, from the capture of 5 minutes ago`; nothing
+/// for a live site.
+fn picture(source: &Source<'_>, forecast: &QueueForecast) -> String {
+    let today = today(source, forecast);
+    let at = clock(forecast.now, today, source.zone);
+    // With its date.
+    let is_other_day = at.len() > "14:05".len();
+    match source.age_secs {
+        _ if source.is_described => format!(", from the site as of {at}"),
+        Some(secs) if is_other_day => {
+            format!(", from the capture of {} ago, {at}", ago(secs))
+        }
+        Some(secs) => format!(", from the capture of {} ago", ago(secs)),
+        None => String::new(),
     }
 }
 
@@ -88,10 +110,7 @@ fn span(secs: i64) -> Span<u64> {
 /// The forecast of a job in one line, without a line break.
 pub fn likely(source: &Source<'_>, forecast: &QueueForecast, job: &JobForecast) -> String {
     let clock = |at: i64| clock(at, today(source, forecast), source.zone);
-    let from = match source.age_secs {
-        Some(secs) => format!(", from the capture of {} ago", ago(secs)),
-        None => String::new(),
-    };
+    let from = picture(source, forecast);
     if let Some(never) = &job.never {
         return format!("No start is forecast: {never}{from}");
     }
@@ -167,6 +186,7 @@ fn write_one(
     if let Some(start) = job.start.filter(|_| forecast.run_times == Pattern::History) {
         let after = span(start - forecast.now);
         match source.age_secs {
+            _ if source.is_described => write!(out, "  that is {after} later")?,
             Some(_) => write!(out, "  that is {after} after the capture")?,
             None => write!(out, "  that is in {after}")?,
         }
@@ -235,10 +255,7 @@ fn write_table(
     jobs: &[JobForecast],
     width: Option<usize>,
 ) -> io::Result<()> {
-    let age = match source.age_secs {
-        Some(secs) => format!(", from the capture of {} ago", ago(secs)),
-        None => String::new(),
-    };
+    let age = picture(source, forecast);
     writeln!(out, "{} jobs wait{age}", jobs.len())?;
     let heading = [
         "JOB",
@@ -296,9 +313,16 @@ fn trust(forecast: &QueueForecast) -> String {
                     percent(held)
                 )
             }
+            (None, count) if count < LEAST_HITS => format!(
+                "{of}; run times are ratios of {} past jobs; bands are wide: only {count} forecasts of past jobs show \
+                 how far such forecasts miss, of the {LEAST_HITS} that are needed, so that each is widened at both \
+                 ends by the wait and its own width",
+                forecast.past_jobs
+            ),
             (None, count) => format!(
-                "{of}; {count} forecasts of past jobs are too few to say how often such bands hold: \
-                 they are wide"
+                "{of}; run times are ratios of {} past jobs; {count} forecasts of past jobs are too few to say how \
+                 often such bands hold",
+                forecast.past_jobs
             ),
         },
     }
@@ -363,6 +387,7 @@ mod tests {
         let source = Source {
             name: "week",
             age_secs,
+            is_described: false,
             zone: &TimeZone::UTC,
         };
         let mut out = Vec::new();
@@ -393,11 +418,51 @@ Likely start 14:05, in 90 of 100 cases between 13:20 and 2026-11-22 12:45, from 
         let found = text(&forecast(job()), Some(7 * 86_400));
         assert!(
             found.contains("Likely start 2026-11-21 14:05, ")
-                && found.contains("2026-11-21 14:45\n"),
+                && found.contains("2026-11-21 14:45\n")
+                && found.contains(", from the capture of 7 days ago, 2026-11-21 12:45\n"),
             "{found}"
         );
         let live = text(&forecast(job()), None);
         assert!(live.contains("  that is in 01:20:00; if every"), "{live}");
+    }
+
+    // A site in TOML is of its own moment, also where that is today.
+    #[test]
+    fn a_described_site_has_dates_and_its_moment() {
+        let source = Source {
+            name: "site.toml",
+            age_secs: None,
+            is_described: true,
+            zone: &TimeZone::UTC,
+        };
+        let mut out = Vec::new();
+        write_starts(&mut out, &source, &forecast(job()), None).unwrap();
+        let found = String::from_utf8(out).unwrap();
+        assert!(
+            found.contains("Likely start 2026-11-21 14:05, ")
+                && found.contains(", from the site as of 2026-11-21 12:45\n")
+                && found.contains("  that is 01:20:00 later; if every"),
+            "{found}"
+        );
+    }
+
+    // Three forecasts of past jobs are fewer than the 20 that the bands learn from.
+    #[test]
+    fn few_past_jobs_are_the_reason_of_wide_bands() {
+        let mut few = forecast(job());
+        few.past_jobs = 12;
+        few.trust = Trust {
+            forecasts: 3,
+            ..Trust::default()
+        };
+        let found = text(&few, None);
+        for words in [
+            "run times are ratios of 12 past jobs",
+            "bands are wide: only 3 forecasts of past jobs",
+            "of the 20 that are needed",
+        ] {
+            assert!(found.contains(words), "{found}");
+        }
     }
 
     #[test]

@@ -29,13 +29,17 @@ fn how(meanwhile: &Meanwhile) -> String {
         Pattern::Limits | Pattern::Planned => "run times are limits",
     };
     let seed = meanwhile.seed;
+    let medians = match meanwhile.draws {
+        0 | 1 => "",
+        _ => ", each the median of its own, so that rows do not add up",
+    };
     match meanwhile.both {
         true => format!(
             "{time} simulated without and with the changes: {draws} each, seed {seed}, {runs}; all figures are \
-             those at the end"
+             those at the end{medians}"
         ),
         false => format!(
-            "{time} simulated: {draws}, seed {seed}, {runs}; figures are those now and at the end"
+            "{time} simulated: {draws}, seed {seed}, {runs}; figures are those now and at the end{medians}"
         ),
     }
 }
