@@ -15,6 +15,7 @@ use fairtree_analysis::prio::{
     parse_sort, select,
 };
 use fairtree_model::input::site::Site;
+use fairtree_model::input::slurm::job::JobRow;
 use fairtree_model::input::slurm::snapshot::{Purpose, Snapshot};
 use fairtree_model::input::sprio::{Column, Defaults, LineFormat};
 use fairtree_render::prio::{Table, to_json, write_agreement, write_compared};
@@ -95,6 +96,8 @@ fn of_snapshot(
         note(&[report], messages);
         if snapshot.queued.hidden.any() {
             messages.note(&hidden(snapshot));
+        } else if let Some(why) = why_empty(snapshot) {
+            messages.note(&why);
         }
         return Ok(Outcome::Done);
     }
@@ -119,6 +122,24 @@ fn of_snapshot(
         false => Outcome::Differences,
     };
     told(written, outcome)
+}
+
+/// Why there are no rows, where sprio listed none.
+fn why_empty(snapshot: &Snapshot) -> Option<String> {
+    let queued = &snapshot.queued;
+    let listings = &queued.queue.listings;
+    if listings.iter().any(|listing| !listing.rows.is_empty()) {
+        return None;
+    }
+    let waits = |job: &&JobRow| *job.state == *"PENDING" && job.priority > 0;
+    let source = &queued.name;
+    Some(match queued.jobs.iter().filter(waits).count() {
+        0 => format!("{source}: no job waits that is not held, so that sprio lists none"),
+        count => format!(
+            "{source}: sprio listed no job, although {count} wait that are not held: its answer was empty, or they \
+             came after the last pass"
+        ),
+    })
 }
 
 /// The records of the tasks of arrays that `--jobs` names: tasks that wait share the record of their array.

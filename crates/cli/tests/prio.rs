@@ -5,6 +5,7 @@ mod command;
 #[path = "../../../tests/common/mod.rs"]
 mod common;
 
+use command::one_node::{capture, job};
 use command::{checkout, fairtree};
 
 #[test]
@@ -222,6 +223,27 @@ fn jobs_of_a_described_site() {
     ] {
         let ran = fairtree(args, b"");
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(words), "{}", ran.err);
+    }
+}
+
+// The capture has a header of sprio alone. By hand: jobs 2 and 3 wait and are not held, 4 is held.
+#[test]
+fn an_empty_answer_of_sprio_says_why() {
+    let waits = ("PENDING", "Priority", 5);
+    let held = job(4, "ft2-bob", ("PENDING", "JobHeldUser", 0));
+    let two = job(2, "ft2-bob", waits) + &job(3, "ft2-bob", waits);
+    for (name, jobs, words) in [
+        (
+            "prio-empty",
+            two + &held,
+            "sprio listed no job, although 2 wait",
+        ),
+        ("prio-held", held, "no job waits that is not held"),
+    ] {
+        let from = capture(name, &jobs, None);
+        let ran = fairtree(&["prio", "--from", &from], b"");
+        assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(ran.err.contains(words), "{}", ran.err);
     }
 }
