@@ -145,7 +145,7 @@ fn check_cpus(
     let all = sockets * number(cores) * threads;
     let (fits, allowed) = match cores {
         None => (
-            cpus == sockets || cpus.is_multiple_of(all),
+            cpus == sockets || cpus % all == 0,
             format!("a multiple of {all}, as sockets and threads multiply to it"),
         ),
         Some(_) if threads == 1 => (
