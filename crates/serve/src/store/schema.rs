@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::StoreError;
 
 /// The statements that lead from each schema to the next; schema 0 is an empty file. `PRAGMA user_version` has
-/// the number of the schema.
-const STEPS: [&str; 2] = [
+/// the number of the schema. `tests/schemas` has a database of each.
+pub(super) const STEPS: [&str; 2] = [
     "
 CREATE TABLE plan (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -141,6 +141,71 @@ fn pages_do_not_wait_for_the_writer() {
     assert!(refused.is_err());
 }
 
+/// The statements that make the tables of a database.
+fn tables(connection: &Connection) -> Vec<String> {
+    let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
+    let mut rows = connection.prepare(sql).unwrap();
+    let found = rows.query_map([], |row| row.get(0)).unwrap();
+    found.collect::<Result<_, _>>().unwrap()
+}
+
+/// Dumps of databases of each schema, as `sqlite3 FILE .dump` prints them: plan 2 (1 was removed), two changes from
+/// outside, from schema 2 on two moments of physics and one of bob in it.
+#[test]
+fn databases_of_each_schema_are_brought_up() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas");
+    let fresh = tables(&Store::in_memory().unwrap().held());
+    for schema in 1..=schema::STEPS.len() {
+        let dump = std::fs::read_to_string(folder.join(format!("{schema}.sql"))).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("fairtree.db");
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(&dump)
+            .unwrap();
+        let store = Store::open(&path).unwrap();
+        assert_eq!(tables(&store.held()), fresh, "schema {schema}");
+        let kept = Plan {
+            id: "2".to_owned(),
+            ..plan()
+        };
+        assert_eq!(store.plans().unwrap(), [kept], "schema {schema}");
+        let eva = Recorded {
+            time: 1600,
+            actor: "eva".to_owned(),
+            name: "b@lab".to_owned(),
+            before: None,
+            after: "parent".to_owned(),
+            outcome: "outside".to_owned(),
+            plan: None,
+        };
+        assert_eq!(store.changes().unwrap(), [eva, outside(1500, "9")]);
+        let name = |user: Option<&str>| AssocName {
+            account: "physics".to_owned(),
+            user: user.map(str::to_owned),
+            partition: None,
+        };
+        let found = store.course(&name(None)).unwrap();
+        assert_eq!(found.is_some(), schema >= 2);
+        if let Some((course, times)) = found {
+            assert_eq!(times, [7200, 10_800]);
+            let used: Vec<_> = course.effective_usage.iter().collect();
+            assert_eq!(used, [Some(0.25), Some(0.75)]);
+            assert!(course.fs_factor.iter().all(|factor| factor.is_none()));
+            let sql = "SELECT time, norm_shares, used, fs_factor FROM course WHERE assoc = 2";
+            let bob: (i64, f64, f64, f64) = store
+                .held()
+                .query_row(sql, [], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                })
+                .unwrap();
+            assert_eq!(bob, (7200, 0.25, 50.0, 0.875));
+        }
+        // Numbers are not used again.
+        assert_eq!(store.keep(&plan()).unwrap(), "3");
+    }
+}
+
 #[test]
 fn a_later_database_and_a_link_are_refused() {
     let folder = tempfile::tempdir().unwrap();
