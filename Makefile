@@ -5,6 +5,7 @@
 SLURM_SRC ?=
 SLURM_PREFIX ?=
 KEEP ?=
+ONLY ?=
 
 # The release where none is named: with a prefix, the one that is installed there.
 RELEASE := $(if $(SLURM)$(SLURM_PREFIX),,SLURM=22.05.8)
@@ -32,6 +33,7 @@ help: ## list the targets
 	@echo '  SLURM_PREFIX=<folder>  where your own Slurm is installed: plugin, demo, test and bench use it'
 	@echo '  SLURM_SRC=<folder>     a configured source tree of Slurm to build against'
 	@echo '  KEEP=1                 with demo: leave the cluster running'
+	@echo '  ONLY=service           with bench: only this section, or several, as in cargo testbed bench --help'
 
 deps: ## install the Debian packages for make test (NEED=plugin, demo or test-all: for that), as root
 	$(XTASK) deps $(NEED)
@@ -59,7 +61,7 @@ demo: ## a tour of a private cluster with our plugin (KEEP=1: leave it running)
 	$(TESTBED) demo $(if $(KEEP),--keep)
 
 bench: ## measure passes and the engine beside Slurm's own plugin; writes target/bench/report.md
-	$(RELEASE) $(TESTBED) bench
+	$(RELEASE) $(TESTBED) bench $(ONLY)
 
 packages: ## make Debian packages in target/packages (RPM=1: RPM packages, too; PACKAGER=slurm-smd: for SchedMD's Slurm)
 	$(XTASK) packages $(if $(SLURM_SRC),--slurm-src '$(SLURM_SRC)') $(if $(RPM),--rpm)
