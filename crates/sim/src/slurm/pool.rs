@@ -51,8 +51,13 @@ impl<'a> Priorities<'a> {
     fn row(&self, job: u32, tres: &mut Vec<u64>) -> Row {
         let ask = &self.asks[job as usize];
         let accrue = ask.submit;
-        self.site
-            .job(self.machine, ask, ask.partitions[0], accrue, tres)
+        self.site.job(
+            self.machine,
+            ask,
+            ask.partitions[0],
+            (accrue, ask.cpus),
+            tres,
+        )
     }
 
     /// Prices jobs.

@@ -309,13 +309,14 @@ impl Site {
         )
     }
 
-    /// The engine's row of a job in one of its partitions. `tres` is where its counts go.
+    /// The engine's row of a job in one of its partitions, with the CPUs that its size counts. `tres` is where its
+    /// counts go.
     pub fn job(
         &self,
         machine: &Machine,
         ask: &Ask,
         partition: usize,
-        accrue: i64,
+        (accrue, size_cpus): (i64, u32),
         tres: &mut Vec<u64>,
     ) -> Job {
         let start = Index::new(tres.len());
@@ -351,7 +352,7 @@ impl Site {
             partitions: Span::default(),
             qos_list: Span::default(),
             accrue_time: accrue,
-            cpus: ask.cpus,
+            cpus: size_cpus,
             nodes,
             time_limit: match ask.limit_secs {
                 Some(secs) => TimeLimit::Minutes(u32::try_from(secs / 60).unwrap_or(u32::MAX)),

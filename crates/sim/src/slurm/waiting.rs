@@ -78,7 +78,7 @@ impl WaitingJobs {
         let accrue = if always { ask.submit } else { 0 };
         let mut tres = Vec::new();
         let partitions = ask.partitions.iter();
-        let rows = partitions.map(|at| site.job(machine, ask, *at, accrue, &mut tres));
+        let rows = partitions.map(|at| site.job(machine, ask, *at, (accrue, ask.cpus), &mut tres));
         let rows: Vec<Job> = rows.collect();
         let priorities = match ask.fixed {
             Some(priority) => vec![priority; rows.len()],
@@ -173,11 +173,8 @@ impl WaitingJobs {
         tres: &mut Vec<u64>,
     ) -> Job {
         let place = self.places.get(&job);
-        let accrue = place.map_or(0, |place| place.accrue);
-        Job {
-            cpus: place.map_or(ask.cpus, |place| place.size_cpus),
-            ..site.job(machine, ask, partition, accrue, tres)
-        }
+        let of_place = place.map_or((0, ask.cpus), |place| (place.accrue, place.size_cpus));
+        site.job(machine, ask, partition, of_place, tres)
     }
 
     /// The engine's rows of all jobs that wait, by number.

@@ -1,6 +1,5 @@
 //! The cluster after some time, in one simulation.
 
-use fairtree::priority::Job;
 use fairtree::tree::AssocIndex;
 
 use super::Situation;
@@ -96,11 +95,9 @@ impl Situation<'_> {
                     let accrue = if always { Some(ask.submit) } else { eligible };
                     let mut tres = Vec::new();
                     let partitions = ask.partitions.iter().filter(|_| came);
-                    let cpus = size_cpus(machine, ask);
-                    let rows = partitions.map(|at| Job {
-                        cpus,
-                        ..site.job(machine, ask, *at, accrue.unwrap_or(0), &mut tres)
-                    });
+                    let of_place = (accrue.unwrap_or(0), size_cpus(machine, ask));
+                    let rows =
+                        partitions.map(|at| site.job(machine, ask, *at, of_place, &mut tres));
                     let rows: Vec<_> = rows.collect();
                     let prices = match ask.fixed {
                         Some(priority) => vec![priority; rows.len()],
