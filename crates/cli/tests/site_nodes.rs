@@ -81,6 +81,27 @@ fn forecasts() {
     );
 }
 
+/// A job that names no partition, where none is the default, is not simulated: one reason, in its row and as a note.
+#[test]
+fn jobs_without_a_partition_have_one_reason() {
+    let mut text = SITE.replace(
+        "[accounts.a]\n",
+        "[partitions.other]\nnodes = \"n1\"\n[accounts.a]\n",
+    );
+    for id in [1, 2] {
+        let line = format!("id = {id}\n");
+        text = text.replace(&line, &format!("{line}partition = \"main\"\n"));
+    }
+    let site = file("nodes-no-partition", &text);
+    let found = json_of(&["forecast", "--all", "--json", "--from", &site]);
+    let mut jobs = found["jobs"].as_array().expect("jobs").iter();
+    let job = jobs.find(|job| job["job"] == 3).expect("job 3");
+    assert_eq!(job["never"], "the site has no default partition");
+    let notes = found["assumptions"].to_string();
+    let note = "1 job left out: the site has no default partition";
+    assert!(notes.contains(note), "{notes}");
+}
+
 #[test]
 fn time_that_passes() {
     let site = file("nodes-what-if", SITE);

@@ -257,7 +257,12 @@ pub fn forecast_jobs(
         let job = &cluster.jobs()[wanted.job];
         let start = place.and_then(|_| starts.next()).unwrap_or_default();
         let ask = place.map(|place| forecaster.ask(place));
-        let off = ask.and_then(|ask| off(machine, ask));
+        let off = match ask {
+            Some(ask) => off(machine, ask),
+            None => forecaster
+                .left_out(job.job.id)
+                .map(|name| format!("the site has no {name}")),
+        };
         let mut forecast = of_job(cluster, &line, job, (&start, off), jobs.len() == 1);
         let is_tried = start.by_limits.is_some() || start.stuck.is_some();
         if let (true, Some(place), true) = (asked.helps && can_help(cluster, job), place, is_tried)

@@ -145,6 +145,8 @@ pub struct Forecaster {
     jobs: Vec<Known>,
     /// Places of the present ones, by number and task.
     places: HashMap<(u32, Option<u32>), usize>,
+    /// Present jobs that are not simulated, with what they name and the machine does not have.
+    left_out: HashMap<u32, String>,
     history: RunTimes,
     /// Jobs that have ended and had a limit.
     ended: usize,
@@ -205,8 +207,9 @@ impl Forecaster {
             };
             own.scheduling.max_tests = own.scheduling.max_tests.min(LARGE_TESTS);
         }
-        let mut unknown: Vec<String> = Vec::new();
+        let mut unknown: Vec<(u32, String)> = Vec::new();
         let mut jobs = all(machine, &mut site, queue.present, true, &mut unknown);
+        let left_out: HashMap<u32, String> = unknown.iter().cloned().collect();
         for job in &mut jobs {
             job.ask.fixed = queue.fixed.get(&job.ask.id).copied();
         }
@@ -226,9 +229,13 @@ impl Forecaster {
             places.entry((job.ask.group(), None)).or_insert(at);
             places.entry((job.ask.id, None)).or_insert(at);
         }
-        unknown.sort();
-        let left = unknown.chunk_by(|a, b| a == b);
-        let notes = left.map(|same| format!("{} jobs left out: no {}", same.len(), same[0]));
+        let mut names: Vec<String> = unknown.into_iter().map(|(_, name)| name).collect();
+        names.sort();
+        let left = names.chunk_by(|a, b| a == b);
+        let notes = left.map(|same| {
+            let (count, s) = (same.len(), if same.len() == 1 { "" } else { "s" });
+            format!("{count} job{s} left out: the site has no {}", same[0])
+        });
         let mut notes: Vec<String> = notes.collect();
         notes.extend(elsewhere(machine, queue.present));
         let mut history = RunTimes::default();
@@ -247,6 +254,7 @@ impl Forecaster {
             making,
             jobs,
             places,
+            left_out,
             history,
             ended,
             spread: if is_large { LARGE_SPREAD } else { SPREAD },
@@ -291,6 +299,12 @@ impl Forecaster {
     /// has the place of its first task.
     pub fn find(&self, id: u32, task: Option<u32>) -> Option<usize> {
         self.places.get(&(id, task)).copied()
+    }
+
+    /// The name, for instance `partition main`, that the machine does not have and for which a present job is not
+    /// simulated; `None`: the job is simulated, or not there.
+    pub fn left_out(&self, id: u32) -> Option<&str> {
+        self.left_out.get(&id).map(String::as_str)
     }
 
     /// The job at a place.

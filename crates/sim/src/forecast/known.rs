@@ -66,13 +66,14 @@ impl Known {
     }
 }
 
-/// The jobs of a list; what names they have that the machine does not have goes to `unknown`.
+/// The jobs of a list; those that name something that the machine does not have go to `unknown`, by
+/// number, with this name.
 pub(super) fn all(
     machine: &Machine,
     site: &mut Site,
     list: &[RecordedJob],
     is_present: bool,
-    unknown: &mut Vec<String>,
+    unknown: &mut Vec<(u32, String)>,
 ) -> Vec<Known> {
     let mut found = Vec::with_capacity(list.len());
     for (job, mut life) in list.iter().zip(lives(list)) {
@@ -83,7 +84,7 @@ pub(super) fn all(
         }
         match known(machine, site, job, life, is_present) {
             Ok(known) => found.push(known),
-            Err(Unknown(name)) => unknown.push(name),
+            Err(Unknown(name)) => unknown.push((job.id, name)),
         }
     }
     found
