@@ -1,4 +1,4 @@
-//! The jobs of the last days, as a capture has them from sacct: read once a picture, shown day by day.
+//! The jobs of the last days, as a capture has them from sacct: read once for each picture, shown day by day.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,9 +14,6 @@ use fairtree_model::input::slurm::snapshot::Source;
 
 use crate::picture::Picture;
 
-/// sacct is asked for the jobs of this many days.
-const DAYS: i64 = 30;
-
 /// Past jobs.
 #[derive(Debug, Default)]
 pub struct Past {
@@ -26,7 +23,7 @@ pub struct Past {
     pub taken: i64,
     /// Jobs that started on days of which all jobs are known, and on the last day until `taken`.
     pub starts: PastStarts,
-    /// What accounts and users were owed on these days, by the shares of the picture that read them; `None`: the
+    /// Core-hours owed to accounts and users on these days, by the shares of the picture that read them; `None`: the
     /// machine is not known, or not the jobs and shares of all.
     pub owed: Option<PastOwed>,
 }
@@ -47,7 +44,7 @@ impl Past {
         }
         let past = read_file(&stored.path(Source::History)?)?;
         let taken = i64::try_from(stored.manifest.time).unwrap_or(i64::MAX);
-        let from = taken.saturating_sub(DAYS * DAY_SECS);
+        let from = taken.saturating_sub(Source::HISTORY_DAYS * DAY_SECS);
         // The first day is whole.
         let first = (from + DAY_SECS - 1).div_euclid(DAY_SECS) * DAY_SECS;
         let cluster = &picture.cluster;

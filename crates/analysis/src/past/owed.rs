@@ -1,15 +1,13 @@
 //! Core-hours that accounts and users were owed, by day.
 
-use std::collections::HashMap;
-
 use fairtree_model::input::recorded::RecordedJob;
 use fairtree_sim::job::Job;
 use serde::Serialize;
 
-use super::DAY_SECS;
+use super::{DAY_SECS, Names};
 use crate::simulate::owed_core_secs_by;
 
-/// What was owed to each account and each user.
+/// Core-hours owed to each account and each user.
 #[derive(Clone, Debug, Default)]
 pub struct PastOwed {
     /// The days, each by the moment at which it begins.
@@ -20,7 +18,7 @@ pub struct PastOwed {
     pub users: Vec<Owed>,
 }
 
-/// What was owed to an account or a user.
+/// Core-hours owed to an account or a user.
 #[derive(Clone, Debug)]
 pub struct Owed {
     /// Its name; empty for jobs without one.
@@ -47,10 +45,10 @@ struct Wanted {
 }
 
 impl PastOwed {
-    /// What was owed on the days from `from` (the begin of a day) to `until`, of which the last may be a part of a day.
+    /// Core-hours owed on the days from `from` (the begin of a day) to `until`; the last one may be a part of a day.
     ///
-    /// `cpus`: of all nodes. `part`: of these, the part that an account is entitled to, 0 to 1; users of an account have
-    /// equal parts of it. A job asks for its processors from when it is eligible. Jobs that ended without a start are
+    /// `cpus`: those of all nodes. `part`: the part of them to which an account is entitled, 0 to 1; users of an account
+    /// have equal parts of it. A job asks for its processors from when it is eligible. Jobs that ended without a start are
     /// left out, also those that were never eligible.
     pub fn of(
         jobs: &[RecordedJob],
@@ -59,7 +57,7 @@ impl PastOwed {
         cpus: u32,
         part: impl Fn(&str) -> f64,
     ) -> PastOwed {
-        let (mut accounts, mut users) = (Names::default(), Names::default());
+        let (mut accounts, mut users) = (Names::new(), Names::new());
         let wanted = jobs.iter().filter_map(|job| {
             let secs = |ms: i64| ms.div_euclid(1000);
             let start = job.start_ms.map(secs);
@@ -70,7 +68,6 @@ impl PastOwed {
             };
             let submit = secs(eligible).min(start.unwrap_or(i64::MAX));
             let run_secs = start.map_or(0, |start| job.end_ms.map_or(until, secs) - start);
-            let name = |name: &'_ Option<String>| name.clone().unwrap_or_default();
             Some(Wanted {
                 job: Job {
                     submit,
@@ -79,8 +76,8 @@ impl PastOwed {
                     processors: job.allocated_cpus.max(job.request.cpus()),
                 },
                 start,
-                account: accounts.number(name(&job.request.account)),
-                user: users.number(name(&job.request.user)),
+                account: accounts.position(job.request.account.as_deref().unwrap_or("")),
+                user: users.position(job.request.user.as_deref().unwrap_or("")),
             })
         });
         let wanted: Vec<Wanted> = wanted.collect();
@@ -103,11 +100,11 @@ impl PastOwed {
         let moments: Vec<i64> = days.iter().copied().chain([until]).collect();
         let starts: Vec<Option<i64>> = wanted.iter().map(|job| job.start).collect();
         let asked: Vec<Job> = wanted.iter().map(|job| job.job).collect();
-        let owed = |names: Names, of: fn(&Wanted) -> u32, entitled: &[f64]| {
+        let owed = |names: Names<&str>, of: fn(&Wanted) -> u32, entitled: &[f64]| {
             let group = |at: usize| of(&wanted[at]);
             let sums = owed_core_secs_by(&asked, &starts, group, entitled, &moments);
             let each = names.names.into_iter().zip(sums).map(|(name, sums)| Owed {
-                name,
+                name: name.to_owned(),
                 core_hours: sums
                     .windows(2)
                     .map(|two| (two[1] - two[0]) / 3600.0)
@@ -122,7 +119,7 @@ impl PastOwed {
         }
     }
 
-    /// What was owed by day to some of `accounts` or `users` together.
+    /// Core-hours owed by day to some of `accounts` or `users` together.
     pub fn by_day<'a>(&self, to: impl Iterator<Item = &'a Owed>) -> Vec<DayOfOwed> {
         let mut sums = vec![0.0; self.days.len()];
         for one in to {
@@ -136,21 +133,5 @@ impl PastOwed {
             owed_core_hours,
         })
         .collect()
-    }
-}
-
-/// Names and their positions.
-#[derive(Default)]
-struct Names {
-    names: Vec<String>,
-    known: HashMap<String, u32>,
-}
-
-impl Names {
-    fn number(&mut self, name: String) -> u32 {
-        *self.known.entry(name.clone()).or_insert_with(|| {
-            self.names.push(name);
-            self.names.len() as u32 - 1
-        })
     }
 }

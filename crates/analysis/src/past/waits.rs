@@ -1,11 +1,9 @@
 //! Waits of jobs that started, by day.
 
-use std::collections::HashMap;
-
 use fairtree_model::input::recorded::RecordedJob;
 use serde::Serialize;
 
-use super::DAY_SECS;
+use super::{DAY_SECS, Names};
 use crate::simulate::quantile;
 
 /// Jobs that started, of all accounts and users.
@@ -44,8 +42,8 @@ impl PastStarts {
     /// The starts in `from..until` (seconds since 1970) among recorded jobs. A job waits from when it is eligible;
     /// one without that moment from its submission.
     pub fn of(jobs: &[RecordedJob], from: i64, until: i64) -> PastStarts {
-        let mut past = PastStarts::default();
-        let mut known: HashMap<(&str, &str), u32> = HashMap::new();
+        let mut owners = Names::new();
+        let mut starts = Vec::new();
         for job in jobs {
             let Some(start_ms) = job.start_ms else {
                 continue;
@@ -57,18 +55,18 @@ impl PastStarts {
             let eligible = job.eligible_ms.unwrap_or(job.submit_ms).div_euclid(1000);
             let account = job.request.account.as_deref().unwrap_or("");
             let user = job.request.user.as_deref().unwrap_or("");
-            let owner = *known.entry((account, user)).or_insert_with(|| {
-                past.owners.push((account.to_owned(), user.to_owned()));
-                past.owners.len() as u32 - 1
-            });
-            past.starts.push(Started {
+            starts.push(Started {
                 day: i32::try_from(start.div_euclid(DAY_SECS)).unwrap_or(i32::MAX),
                 wait_secs: u32::try_from((start - eligible).max(0)).unwrap_or(u32::MAX),
-                owner,
+                owner: owners.position((account, user)),
             });
         }
-        past.starts.sort_unstable();
-        past
+        starts.sort_unstable();
+        let owned = |(account, user): (&str, &str)| (account.to_owned(), user.to_owned());
+        PastStarts {
+            owners: owners.names.into_iter().map(owned).collect(),
+            starts,
+        }
     }
 
     /// Waits by day of the jobs of some accounts and users; days on which none of these started are absent.

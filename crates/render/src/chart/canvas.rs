@@ -3,6 +3,8 @@
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthChar;
 
+use super::scale::{Scale, moments};
+
 /// A length with at most two decimals.
 pub(super) fn n(value: f64) -> String {
     let text = format!("{value:.2}");
@@ -51,6 +53,18 @@ pub(crate) fn percent(value: Option<f64>) -> String {
 /// A text at a place.
 pub(super) fn label(x: f64, y: f64, size: f64, class: &str, text: &str) -> Markup {
     html! { text x=(n(x)) y=(n(y)) font-size=(n(size)) class=(class) { (text) } }
+}
+
+/// An axis of time at the height `y`, seconds since 1970: at most `most` marks, each with its moment in letters of
+/// `size`, `below` lower.
+pub(super) fn time_axis(x: Scale, y: f64, (below, size): (f64, f64), most: usize) -> Markup {
+    html! {
+        @for (time, text) in moments(x.from as i64, x.to as i64, most) {
+            @let at = x.at(time as f64);
+            (label(at, y + below, size, "soft mid", &text))
+            line class="axis" x1=(n(at)) x2=(n(at)) y1=(n(y)) y2=(n(y + 4.0)) {}
+        }
+    }
 }
 
 /// Straight lines through points, a new one after a gap; `None` without two points in a row.

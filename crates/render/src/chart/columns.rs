@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::canvas::{label, n};
-use super::scale::{Scale, marks, moments};
+use super::canvas::{label, n, time_axis};
+use super::scale::{Scale, marks};
+use fairtree_analysis::past::DAY_SECS;
 
 /// Size of the picture, and of its plot.
 const WIDTH: f64 = 700.0;
@@ -12,8 +13,6 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = 690.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 160.0;
-
-const DAY_SECS: i64 = 86_400;
 
 /// A day.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,8 +25,8 @@ pub struct Column {
     pub mark: Option<f64>,
 }
 
-/// The columns, in order of days, as a part of a page that has the common style sheet. `text` says in words what is
-/// drawn; values have this `unit`.
+/// The columns, in order of days, as a part of a page that has the common style sheet. `text`: a description in
+/// words; values have this `unit`.
 pub fn columns(text: &str, unit: &str, of: &[Column]) -> Markup {
     let values = of.iter().flat_map(|one| [Some(one.value), one.mark]);
     let most = values.flatten().fold(0.0, f64::max);
@@ -55,11 +54,7 @@ pub fn columns(text: &str, unit: &str, of: &[Column]) -> Markup {
                     line class="grid" x1=(n(LEFT)) x2=(n(RIGHT)) y1=(n(y.at(*mark))) y2=(n(y.at(*mark))) {}
                     (label(LEFT - 6.0, y.at(*mark) + 4.0, 12.0, "soft end", &format!("{} {unit}", n(*mark))))
                 }
-                @for (time, text) in moments(first, last, 6) {
-                    (label(x.at(time as f64), BOTTOM + 18.0, 12.0, "soft mid", &text))
-                    line class="axis" x1=(n(x.at(time as f64))) x2=(n(x.at(time as f64)))
-                        y1=(n(BOTTOM)) y2=(n(BOTTOM + 4.0)) {}
-                }
+                (time_axis(x, BOTTOM, (18.0, 12.0), 6))
                 @for one in of {
                     @let left = x.at(one.day as f64) + 0.15 * width;
                     rect class="within" x=(n(left)) y=(n(y.at(one.value))) width=(n(0.7 * width))

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::canvas::{fit, label, n, path};
+use super::canvas::{fit, label, n, path, time_axis};
 use super::choice::Choice;
 use super::forest::Forest;
-use super::scale::{Scale, moments};
+use super::scale::Scale;
 use super::style::line_of;
 use fairtree_analysis::history::Timeline;
 
@@ -55,11 +55,7 @@ pub(super) fn lines(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Ma
             line class="grid" x1=(n(LEFT)) x2=(n(RIGHT)) y1=(n(y.at(mark))) y2=(n(y.at(mark))) {}
             (label(LEFT - 6.0, y.at(mark) + 3.5, 10.0, "soft end", &n(mark)))
         }
-        @for (time, text) in moments(first, last, 9) {
-            (label(x.at(time as f64), BOTTOM + 18.0, 10.0, "soft mid", &text))
-            line class="axis" x1=(n(x.at(time as f64))) x2=(n(x.at(time as f64)))
-                y1=(n(BOTTOM)) y2=(n(BOTTOM + 4.0)) {}
-        }
+        (time_axis(x, BOTTOM, (18.0, 10.0), 9))
         @for &node in &choice.others {
             @if let Some(d) = line(node) { path class="other" data-i=(node) d=(d) {} }
         }

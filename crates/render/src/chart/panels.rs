@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::canvas::{areas, fit, label, n, path, percent};
+use super::canvas::{areas, fit, label, n, path, percent, time_axis};
 use super::forest::{Node, Whole};
-use super::scale::{Scale, moments, percents};
+use super::scale::{Scale, percents};
 use fairtree_analysis::history::{Course, Series};
 
 /// Size of a picture, and of its plot.
@@ -101,11 +101,7 @@ fn plot(name: &str, now: [Option<f64>; 2], course: &Course, times: &[i64], most:
             line class="grid" x1=(n(LEFT)) x2=(n(RIGHT)) y1=(n(y.at(*mark))) y2=(n(y.at(*mark))) {}
             (label(LEFT - 5.0, y.at(*mark) + 3.5, 10.0, "soft end", &format!("{}%", n(mark * 100.0))))
         }
-        @for (time, text) in moments(first, last, 4) {
-            (label(x.at(time as f64), BOTTOM + 15.0, 10.0, "soft mid", &text))
-            line class="axis" x1=(n(x.at(time as f64))) x2=(n(x.at(time as f64)))
-                y1=(n(BOTTOM)) y2=(n(BOTTOM + 4.0)) {}
-        }
+        (time_axis(x, BOTTOM, (15.0, 10.0), 4))
         @if let Some(d) = within { path class="within" d=(d) {} }
         @if let Some(d) = beyond { path class="beyond" d=(d) {} }
         @if let Some(d) = line(|p| p.1) { path class="share" d=(d) {} }

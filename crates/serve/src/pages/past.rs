@@ -1,8 +1,9 @@
-//! Waits of the jobs that started in the last days, and what was owed, day by day.
+//! Waits of the jobs that started in the last days, and core-hours owed, day by day.
 
 use std::collections::BTreeMap;
 
 use fairtree_analysis::past::{DayOfOwed, DayOfWaits};
+use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::span::Span;
 use fairtree_render::chart::{Column, columns};
 use fairtree_render::page::{cell, cell_of, count, figure, moment};
@@ -33,7 +34,7 @@ pub(super) enum Whose {
     Site,
 }
 
-/// What became of jobs, by day.
+/// Past jobs, by day.
 #[derive(Debug, Serialize)]
 pub(super) struct OverDays {
     /// When sacct was asked, seconds since 1970; `None`: no capture has past jobs.
@@ -134,10 +135,10 @@ impl OverDays {
         let secs = |name, secs: f64| figure(name, secs, &Span(secs.round() as u64).to_string());
         html! {
             h2 { "Waits over time" }
-            @if self.waits.is_empty() { p { "No job that you may see here started in the last 30 days." } } @else {
+            @if self.waits.is_empty() { p { "No job that you may see here started in the last " (Source::HISTORY_DAYS) " days." } } @else {
                 p class="hint" {
-                    "Waits of jobs that started on a day (UTC), from when they were eligible: columns are medians, lines are "
-                    "what 95 of 100 did not exceed. sacct was asked at " (moment("past_taken", taken)) "."
+                    "Waits of jobs that started on a day (UTC), from when they were eligible: columns are medians; 95 of 100 "
+                    "waits are below the lines. sacct was asked at " (moment("past_taken", taken)) "."
                 }
                 (columns("Median wait of each day, and the wait that 95 of 100 jobs did not exceed", "h", &drawn))
                 details {
@@ -174,7 +175,7 @@ impl OverDays {
             @if !self.owed.is_empty() {
                 h2 { "Owed core-hours over time" }
                 p class="hint" {
-                    "What shares give and jobs asked for from when they were eligible, and what these did not get, on each day (UTC)."
+                    "Core-hours that shares give and jobs asked for, from when they were eligible, but did not get, on each day (UTC)."
                 }
                 (columns("Core-hours owed on each day", "h", &drawn))
                 details {
@@ -197,7 +198,7 @@ impl OverDays {
         }
     }
 
-    /// Adds columns to a table, empty in its rows, and a row for each day; `kind`: what its first cell says there.
+    /// Adds columns to a table, empty in its rows, and a row for each day; `kind`: the first cell of such a row.
     pub(super) fn add_to(&self, sheet: &mut Sheet, kind: Option<&str>) {
         let before = sheet.columns.len();
         sheet.columns.extend(COLUMNS);

@@ -52,6 +52,9 @@ pub enum Source {
 }
 
 impl Source {
+    /// [`Source::History`] has the jobs of this number of days before the answer.
+    pub const HISTORY_DAYS: i64 = 30;
+
     /// All of them, in the order in which they are asked: what changes fast close together.
     pub const ALL: [Source; 9] = [
         Source::Config,
@@ -581,4 +584,15 @@ fn answer<'a>(
 ) -> Result<(&'a str, &'a str), InputError> {
     let answer = answers.get(&source).ok_or_else(|| source.missing(name))?;
     Ok((&answer.name, &answer.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Source;
+
+    #[test]
+    fn sacct_is_asked_for_the_days_of_a_history() {
+        let from = format!("now-{}days", Source::HISTORY_DAYS);
+        assert!(Source::History.command().contains(&&*from));
+    }
 }
