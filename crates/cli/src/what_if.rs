@@ -14,6 +14,7 @@ use super::wrap::Wrapped;
 use super::{Failure, Outcome, changes, compat_of, terminal};
 use fairtree_analysis::forecast::Asked;
 use fairtree_analysis::what_if::{WhatIf, WhatIfError, compare, compare_over_time, not_simulated};
+use fairtree_model::input::Problem;
 use fairtree_model::input::recorded::is_described;
 use fairtree_model::output::{SHARED, replace};
 use fairtree_render::what_if::{Shown, to_html, to_json, write};
@@ -156,14 +157,14 @@ fn present(
         policy: place.policy,
         compat: place.compat.map(compat_of).transpose()?,
     };
-    // Whatever is wrong with the machines, the site may do without.
     Ok(match Present::read(from, reading, messages) {
         Ok(Read::Whole(present)) => Ok(*present),
         Ok(Read::Part(part)) => Err(part.why),
-        Err(error) => {
-            let text = error.to_string();
-            Err(text.lines().next().unwrap_or_default().to_owned())
+        // A report without starts can do without what is absent, but not with what is damaged.
+        Err(Failure::Input(error)) if matches!(*error.problem, Problem::Absent(_)) => {
+            Err(error.to_string())
         }
+        Err(error) => return Err(error),
     })
 }
 

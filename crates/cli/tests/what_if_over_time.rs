@@ -3,6 +3,9 @@
 
 mod command;
 
+use std::fs;
+use std::path::Path;
+
 use command::fairtree;
 use command::one_node::{NOW, STARTED, capture, history, job};
 use serde_json::{Value, json};
@@ -144,4 +147,37 @@ fn options_of_the_simulation_need_a_time() {
     let ran = fairtree(&["what-if", "--hold", "2", "--seed", "3"], b"");
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("--after"), "{}", ran.err);
+}
+
+// docs/capture.md: a file of another size than the manifest names, or that ends within a line, is refused.
+#[test]
+fn past_jobs_that_are_cut_off_are_refused_as_by_forecast() {
+    let past = history(12, 30);
+    let from = capture("what-if-cut", &waiting(), Some(&past));
+    let at = |file: &str| Path::new(&from).join(file);
+    let manifest = fs::read_to_string(at("manifest.json")).expect("text");
+    let mut sized: Value = serde_json::from_str(&manifest).expect("JSON");
+    let answers = sized["answers"].as_array_mut().expect("a list");
+    answers.last_mut().expect("the past")["bytes"] = json!(past.len());
+    let whole_lines = past.lines().count() - 1;
+    let fewer: String = past.split_inclusive('\n').take(whole_lines).collect();
+    for (manifest, text, why) in [
+        (manifest, &past[..past.len() - 9], "ends within a line"),
+        (sized.to_string(), &fewer, "where manifest.json names"),
+    ] {
+        fs::write(at("manifest.json"), manifest).expect("written");
+        fs::write(at("history.txt"), text).expect("written");
+        let args = ["what-if", "--hold", "2", "--after", "1:00:00"];
+        let ran = fairtree(&[&args[..], &["--from", &from]].concat(), b"");
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{why}: {}", ran.err);
+        assert!(ran.err.contains(why), "{why}: {}", ran.err);
+        let forecast = fairtree(&["forecast", "2", "--from", &from], b"");
+        assert_eq!((forecast.code, forecast.err), (2, ran.err));
+        // Who needs no starts needs no past.
+        let ran = fairtree(
+            &[&args[..], &["--no-starts", "--from", &from]].concat(),
+            b"",
+        );
+        assert_eq!(ran.code, 0, "{why}: {}", ran.err);
+    }
 }

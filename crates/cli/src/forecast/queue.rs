@@ -19,7 +19,7 @@ use fairtree_model::input::slurm::config::{hides_jobs, hides_usage};
 use fairtree_model::input::slurm::job::read_names;
 use fairtree_model::input::slurm::snapshot::{Answers, Purpose, Snapshot, Source};
 use fairtree_model::input::slurm::{job_request, present};
-use fairtree_model::input::{InputError, LeftOut};
+use fairtree_model::input::{InputError, LeftOut, Problem};
 use fairtree_model::machine::Machine;
 use fairtree_sim::forecast::Making;
 
@@ -228,16 +228,15 @@ impl Present {
             .iter()
             .find(|job| job.start_ms.is_some() && job.nodes.is_empty());
         if let Some(job) = lost {
-            return Err(Failure::Usage(format!(
-                "{name}: job {} runs, and its nodes are not given\nhint: give them: node_list = \"n[1-2]\"",
-                job.id
-            )));
+            let why = format!("job {} runs, and its nodes are not given", job.id);
+            let error = InputError::new(&name, Problem::Absent(why));
+            return Err(error.hint("give them: node_list = \"n[1-2]\"").into());
         }
         let cluster = Cluster::from_site(site, reading.compat)?;
         let Some(now) = cluster.now else {
-            return Err(Failure::Usage(format!(
-                "{name}: has no moment to begin with\nhint: give now at the top of the file"
-            )));
+            let why = "has no moment to begin with".to_owned();
+            let error = InputError::new(&name, Problem::Absent(why));
+            return Err(error.hint("give now at the top of the file").into());
         };
         Ok(Present {
             name,

@@ -31,6 +31,9 @@ pub enum Problem {
     /// The parts of the input contradict each other, or one is missing.
     #[error("{0}")]
     Structure(String),
+    /// The input does not have a part that only some reports need.
+    #[error("{0}")]
+    Absent(String),
 }
 
 /// A value in quotes, at most 200 characters of it.

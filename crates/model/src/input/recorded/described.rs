@@ -29,7 +29,7 @@ pub fn read_site(path: &Path) -> Result<(Site, Machine), InputError> {
         Some(machine) => Ok((site, machine)),
         None => {
             let why = "lists no nodes, which a simulation needs".to_owned();
-            Err(InputError::new(&name, Problem::Structure(why))
+            Err(InputError::new(&name, Problem::Absent(why))
                 .hint("describe them: [[nodes]] with name = \"n[1-4]\" and cpus = 64"))
         }
     }

@@ -61,7 +61,7 @@ pub fn read(name: &str, answers: &Answers) -> Result<Machine, InputError> {
     }
     if !any_nodes {
         let why = "does not say which nodes a partition has".to_owned();
-        return Err(InputError::new(&file, Problem::Structure(why)).hint(
+        return Err(InputError::new(&file, Problem::Absent(why)).hint(
             "captures that earlier versions made with --anonymise do not have them; make another",
         ));
     }

@@ -217,7 +217,7 @@ impl Source {
     /// The error of a capture called `name` that does not have the answer.
     pub fn missing(self, name: &str) -> InputError {
         let why = format!("the answer of {} is not there", self.command().join(" "));
-        InputError::new(name, Problem::Structure(why))
+        InputError::new(name, Problem::Absent(why))
             .hint("the command failed when the capture was made; make another")
     }
 
