@@ -111,8 +111,14 @@ fn time_that_passes() {
     let found = json_of(&args);
     let job = &found["meanwhile"]["jobs"][0];
     assert_eq!(job["job_id"], 2);
-    assert_eq!(job["before"], json!({"part": 0.0, "start": null}));
-    assert_eq!(job["after"], json!({"part": 1.0, "start": NOW + 1800}));
+    assert_eq!(
+        job["before"],
+        json!({"part": 0.0, "start": null, "held": false})
+    );
+    assert_eq!(
+        job["after"],
+        json!({"part": 1.0, "start": NOW + 1800, "held": false})
+    );
     // Without nodes nothing starts.
     let plain = SITE.replace("[[nodes]]\nname = \"n[1-2]\"\ncpus = 4\n", "");
     let plain = plain

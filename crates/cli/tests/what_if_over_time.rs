@@ -64,8 +64,14 @@ fn a_held_job_lets_the_next_one_start() {
     );
     let job = |id: u32| row(&meanwhile["jobs"], "job_id", json!(id));
     let (first, second) = (STARTED + 3600, STARTED + 7200);
-    assert_eq!(job(2)["before"], json!({"part": 1.0, "start": first}));
-    assert_eq!(job(2)["after"], json!({"part": 0.0, "start": null}));
+    assert_eq!(
+        job(2)["before"],
+        json!({"part": 1.0, "start": first, "held": false})
+    );
+    assert_eq!(
+        job(2)["after"],
+        json!({"part": 0.0, "start": null, "held": true})
+    );
     assert_eq!(job(3)["before"]["start"], second);
     assert_eq!(job(3)["after"]["start"], first);
     assert_eq!(job(3)["earlier_seconds"], 3600);
@@ -109,7 +115,10 @@ fn time_alone_is_compared_with_now() {
     for (id, start) in [(2, STARTED + 1800), (3, STARTED + 3600)] {
         let job = row(&meanwhile["jobs"], "job_id", json!(id));
         assert_eq!(job["before"], Value::Null);
-        assert_eq!(job["after"], json!({"part": 1.0, "start": start}));
+        assert_eq!(
+            job["after"],
+            json!({"part": 1.0, "start": start, "held": false})
+        );
         let queued = row(&found["jobs"], "job_id", json!(id));
         assert_eq!(queued["move"], "gone");
     }
@@ -128,7 +137,8 @@ fn both_sides_stand_side_by_side() {
     for line in [
         "02:00:00 simulated without and with the changes: 1 simulation each, seed 1, run times are limits",
         "Starts: 2 jobs, 1 earlier, 1 not any more",
-        "00:56:15 -> none",
+        "00:56:15 -> held",
+        "started -> held",
         "01:56:15 -> 00:56:15  01:00:00 earlier",
     ] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);

@@ -14,6 +14,8 @@ pub struct Started {
     /// The median start, of an array that of its first task, seconds since 1970; `None`: in half of
     /// the simulations or more it had not started.
     pub start: Option<i64>,
+    /// At the end it is held.
+    pub held: bool,
 }
 
 /// A job that waits at the beginning, and starts in some simulation.
@@ -82,13 +84,14 @@ pub struct Meanwhile {
 }
 
 impl Started {
-    /// The parts of a job's tasks, and its starts, in each simulation.
+    /// The parts of a job's tasks, and its starts, in each simulation; of a job that is not held.
     pub(super) fn of(draws: &[(f64, Option<i64>)]) -> Started {
         let count = draws.len().max(1) as f64;
         let mut starts: Vec<Option<i64>> = draws.iter().map(|(_, start)| *start).collect();
         Started {
             part: draws.iter().map(|(part, _)| part).sum::<f64>() / count,
             start: median_start(&mut starts),
+            held: false,
         }
     }
 }

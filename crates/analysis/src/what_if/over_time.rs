@@ -191,7 +191,13 @@ fn starts(
     jobs.extend(rows(after));
     let row = |id: &u32| {
         let job = jobs.get(id)?;
-        let side = |side: &Passed| side.starts.get(id).map(|draws| Started::of(draws));
+        let side = |side: &Passed| {
+            let draws = side.starts.get(id)?;
+            Some(Started {
+                held: side.holds(*id),
+                ..Started::of(draws)
+            })
+        };
         let (before, after) = (old.and_then(side), side(new));
         let start = |side: Option<Started>| side.and_then(|side| side.start);
         let starts = start(before).zip(start(after));

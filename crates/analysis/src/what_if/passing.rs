@@ -39,6 +39,14 @@ pub(super) struct Passed {
     pub notes: Vec<String>,
 }
 
+impl Passed {
+    /// Returns true if a job waits at the end, and is held.
+    pub(super) fn holds(&self, id: u32) -> bool {
+        let mut own = self.queue.iter().flatten();
+        own.any(|entry| entry.key.id == id && entry.standing.priority == 0)
+    }
+}
+
 /// The jobs of a cluster that wait, by the numbers of their requests.
 struct Records {
     /// Positions among the jobs of the cluster.

@@ -54,6 +54,7 @@ pub fn moves(what_if: &WhatIf, most: usize) -> Markup {
             .push(association(row));
     }
     let users = what_if.users.iter().map(association).collect();
+    let both = what_if.meanwhile.as_ref().is_some_and(|time| time.both);
     html! {
         @if let Some(passing) = &what_if.meanwhile { (meanwhile::section(passing, most)) }
         p {
@@ -68,7 +69,7 @@ pub fn moves(what_if: &WhatIf, most: usize) -> Markup {
         (section("Users", what_if.users.iter().map(|row| row.moves)))
         (slopes("by fair-share factor", users))
         (associations(&what_if.users, most))
-        @if let Some(jobs) = &what_if.jobs { (queue(jobs, most)) }
+        @if let Some(jobs) = &what_if.jobs { (queue(jobs, both, most)) }
         @if !what_if.assumptions.is_empty() {
             h2 { "Taken for granted" }
             ul { @for assumption in &what_if.assumptions { li { (assumption) } } }
@@ -261,7 +262,7 @@ fn associations(rows: &[AssocMove], most: usize) -> Markup {
     }
 }
 
-fn queue(jobs: &JobMoves, most: usize) -> Markup {
+fn queue(jobs: &JobMoves, both: bool, most: usize) -> Markup {
     let mut partitions: BTreeMap<&str, Vec<Drawn>> = BTreeMap::new();
     for job in jobs.iter() {
         let partition = job.partition.unwrap_or("no partition");
@@ -292,7 +293,7 @@ fn queue(jobs: &JobMoves, most: usize) -> Markup {
                                 td { (job.user) }
                                 td { (job.account.unwrap_or("")) }
                                 td { (job.qos.unwrap_or("")) }
-                                td { (queue_place(&job)) }
+                                td { (queue_place(&job, both)) }
                                 td { (arrow(priority(&job.before), priority(&job.after))) }
                             }
                         }

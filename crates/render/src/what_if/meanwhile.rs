@@ -44,11 +44,12 @@ fn how(meanwhile: &Meanwhile) -> String {
     }
 }
 
-/// `00:59:00`: the time to the median start; `none` where it does not start in most simulations.
+/// `00:59:00`: the time to the median start; words where it does not start in most simulations.
 fn start(side: &Started, from: i64) -> String {
     match side.start {
         Some(at) => span(at - from).to_string(),
-        None => "none".to_owned(),
+        None if side.held => "held".to_owned(),
+        None => "not started".to_owned(),
     }
 }
 

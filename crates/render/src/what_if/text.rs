@@ -40,7 +40,8 @@ pub fn write(out: &mut impl Write, what_if: &WhatIf, shown: Shown) -> io::Result
     write_associations(out, "Users", &what_if.users, named, shown)?;
     if let Some(jobs) = &what_if.jobs {
         writeln!(out)?;
-        write_jobs(out, jobs, named, shown)?;
+        let both = what_if.meanwhile.as_ref().is_some_and(|time| time.both);
+        write_jobs(out, jobs, both, named, shown)?;
     }
     Ok(())
 }
@@ -229,6 +230,7 @@ pub(super) fn write_left_out(out: &mut impl Write, left_out: usize) -> io::Resul
 fn write_jobs(
     out: &mut impl Write,
     jobs: &JobMoves,
+    both_simulated: bool,
     named: &Named,
     shown: Shown,
 ) -> io::Result<()> {
@@ -271,9 +273,14 @@ fn write_jobs(
             job.user.to_owned(),
             text(job.account),
             text(job.qos),
-            queue_place(&job),
+            queue_place(&job, both_simulated),
             sign(job.moves, job.places()),
-            both(&|side| side.priority.to_string()),
+            match before {
+                None if both_simulated => {
+                    after.map_or(String::new(), |side| side.priority.to_string())
+                }
+                _ => both(&|side| side.priority.to_string()),
+            },
             difference(before, after),
         ]);
     }
@@ -281,15 +288,17 @@ fn write_jobs(
     write_left_out(out, left_out)
 }
 
-/// `3 -> 1 of 6`, `held -> 2 of 6`, `held`.
-pub(super) fn queue_place(job: &JobMove<'_>) -> String {
+/// `3 -> 1 of 6`, `held -> 2 of 6`, `held`. `both`: time was simulated on both sides, and a job that waits only after
+/// the changes has started without them.
+pub(super) fn queue_place(job: &JobMove<'_>, both: bool) -> String {
     let (before, after) = (job.before.as_ref(), job.after.as_ref());
     let held = |side: &JobStanding| match (side.place, side.priority) {
         (Some(place), _) => place.to_string(),
         (None, 0) => "held".to_owned(),
-        (None, _) => "none".to_owned(),
+        (None, _) => "no place".to_owned(),
     };
-    let places = arrow(before.map(held), after.map(held));
+    let started = both.then(|| "started".to_owned());
+    let places = arrow(before.map(held).or(started), after.map(held));
     match after.or(before).map_or(0, |side| side.of) {
         0 => places,
         of => format!("{places} of {of}"),
