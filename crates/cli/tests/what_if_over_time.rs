@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use command::fairtree;
-use command::one_node::{NOW, STARTED, capture, history, job};
+use command::one_node::{HISTORY, NOW, STARTED, capture, history, job};
 use serde_json::{Value, json};
 
 /// Two hours from the moment of the capture.
@@ -189,5 +189,33 @@ fn past_jobs_that_are_cut_off_are_refused_as_by_forecast() {
             b"",
         );
         assert_eq!(ran.code, 0, "{why}: {}", ran.err);
+    }
+}
+
+// Both simulate from the same state with the same seed: by limits, by past jobs that all ran as long, and by ones that
+// ran for 20 or 59 minutes, of which each simulation draws.
+#[test]
+fn a_start_is_that_of_the_forecast() {
+    let mixed = history(12, 59) + &history(12, 20)[HISTORY.len()..].replace("\n1", "\n2");
+    for (name, past) in [
+        ("limits", None),
+        ("even", Some(history(12, 30))),
+        ("mixed", Some(mixed)),
+    ] {
+        let from = capture(&format!("what-if-as-{name}"), &waiting(), past.as_deref());
+        let json = |args: &[&str]| -> Value {
+            let ran = fairtree(&[args, &["--json", "--from", &from]].concat(), b"");
+            assert_eq!(ran.code, 0, "{}", ran.err);
+            serde_json::from_str(&ran.out).expect("JSON")
+        };
+        let passed = json(&["what-if", "--after", "3:00:00"]);
+        for id in ["2", "3"] {
+            let forecast = &json(&["forecast", id])["jobs"][0];
+            let id: u32 = id.parse().expect("a number");
+            let moved = row(&passed["meanwhile"]["jobs"], "job_id", json!(id));
+            let start = &forecast["start"];
+            assert!(start.is_i64(), "{name}: {forecast}");
+            assert_eq!(&moved["after"]["start"], start, "{name}: job {id}");
+        }
     }
 }
