@@ -22,6 +22,28 @@ pub struct GresRequest {
     pub in_all: bool,
 }
 
+impl GresRequest {
+    /// Those of a job's TRES, as `gres/gpu=2`: on each of `nodes`, rounded up, or in all where it is `None`. Slurm counts
+    /// a type besides its name, whose own number is left out then.
+    pub fn of_tres(tres: &[(String, u64)], nodes: Option<u64>) -> Vec<GresRequest> {
+        let of = |(name, count): &(String, u64)| {
+            let name = name.strip_prefix("gres/")?;
+            let (name, kind) = name.split_once(':').unwrap_or((name, ""));
+            let count = count.div_ceil(nodes.unwrap_or(1).max(1));
+            Some(GresRequest {
+                name: name.to_owned(),
+                kind: kind.to_owned(),
+                count: u32::try_from(count).unwrap_or(u32::MAX),
+                in_all: nodes.is_none(),
+            })
+        };
+        let all: Vec<GresRequest> = tres.iter().filter_map(of).collect();
+        let typed = |name: &str| all.iter().any(|g| g.name == name && !g.kind.is_empty());
+        let wanted = all.iter().filter(|g| !g.kind.is_empty() || !typed(&g.name));
+        wanted.cloned().collect()
+    }
+}
+
 /// Features that a job asks for: alternatives of sets.
 ///
 /// Slurm reads `a&b|c` from left to right, as this does: each term joins those before it.

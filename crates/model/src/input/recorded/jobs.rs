@@ -299,28 +299,7 @@ fn complete(request: &mut Request, record: &Record<'_>, has_options: bool) {
             None => count(tres, "mem").map(|mb| Memory::Node(mb.div_ceil(nodes))),
         },
     };
-    for (name, count) in tres {
-        let Some(name) = name.strip_prefix("gres/") else {
-            continue;
-        };
-        let (name, kind) = name.split_once(':').unwrap_or((name, ""));
-        request.gres.push(GresRequest {
-            name: name.to_owned(),
-            kind: kind.to_owned(),
-            count: u32::try_from(count.div_ceil(nodes)).unwrap_or(0),
-            in_all: false,
-        });
-    }
-    // With `gpu:a100` the plain name is counted, too.
-    let kinds: Vec<String> = request
-        .gres
-        .iter()
-        .filter(|g| !g.kind.is_empty())
-        .map(|g| g.name.clone())
-        .collect();
-    request
-        .gres
-        .retain(|gres| !gres.kind.is_empty() || !kinds.contains(&gres.name));
+    request.gres.extend(GresRequest::of_tres(tres, Some(nodes)));
     if let Some(text) = record.features.filter(|text| !text.is_empty()) {
         request.features = sbatch::request(["-C", text]).features;
     }

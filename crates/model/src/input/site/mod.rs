@@ -11,6 +11,7 @@ mod queue;
 mod requests;
 pub(in crate::input) mod rows;
 mod settings;
+mod sums;
 mod uses;
 pub(in crate::input) mod value;
 

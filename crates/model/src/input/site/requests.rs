@@ -1,10 +1,8 @@
 //! The requests of `[[jobs]]`, as a scheduler looks at them.
 
-use std::collections::HashSet;
-
 use toml::{Spanned, Value};
 
-use super::file::{File, Job, Partition as PartitionLine};
+use super::file::Job;
 use super::place::Text;
 use crate::input::error::{InputError, Problem};
 use crate::input::recorded::RecordedJob;
@@ -38,17 +36,9 @@ pub(super) fn request(
     }
     let tres = row.tres.as_deref().unwrap_or_default();
     let count = |name: &str| tres.iter().find(|(known, _)| known == name);
-    let least = row.nodes.max(1);
-    let gres = tres.iter().filter_map(|(name, count)| {
-        let name = name.strip_prefix("gres/")?;
-        let (name, kind) = name.split_once(':').unwrap_or((name, ""));
-        Some(GresRequest {
-            name: name.to_owned(),
-            kind: kind.to_owned(),
-            count: u32::try_from(*count).unwrap_or(u32::MAX),
-            in_all: true,
-        })
-    });
+    // A job has all the nodes of its list.
+    let listed = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+    let least = row.nodes.max(listed).max(1);
     let held = row.priority == 0;
     Ok(RecordedJob {
         id: row.id,
@@ -65,7 +55,7 @@ pub(super) fn request(
                 TimeLimit::Minutes(minutes) => Some(minutes),
                 _ => None,
             },
-            gres: gres.collect(),
+            gres: GresRequest::of_tres(tres, None),
             exclusive: job.exclusive,
             nice: row.nice,
             held,
@@ -121,45 +111,4 @@ fn check_size(
 fn cpus_of(machine: &Machine, nodes: &[String]) -> u64 {
     let nodes = nodes.iter().filter_map(|name| machine.node(name));
     nodes.map(|at| u64::from(machine.nodes[at].cpus())).sum()
-}
-
-/// Refuses running jobs that together have more CPUs on a node than it has. A job has on a node at least what
-/// does not fit on its other nodes. Suspended jobs leave their CPUs to others, and so do partitions in which jobs
-/// share them.
-pub(super) fn check_sums(
-    text: &Text<'_>,
-    machine: &Machine,
-    file: &File,
-    requests: &[RecordedJob],
-) -> Result<(), InputError> {
-    let shares = |about: &PartitionLine| {
-        let word = about.over_subscribe.as_ref();
-        word.is_some_and(|word| word.get_ref().eq_ignore_ascii_case("YES"))
-    };
-    let sharing = file.partitions.iter().filter(|(_, about)| shares(about));
-    let sharing: HashSet<&String> = sharing.map(|(name, _)| name.get_ref()).collect();
-    let mut taken = vec![0_u64; machine.nodes.len()];
-    for (job, request) in file.jobs.iter().zip(requests) {
-        let mut partitions = request.request.partitions.iter();
-        if request.state != "RUNNING" || partitions.any(|name| sharing.contains(name)) {
-            continue;
-        }
-        let all = cpus_of(machine, &request.nodes);
-        for at in request.nodes.iter().filter_map(|name| machine.node(name)) {
-            let node = &machine.nodes[at];
-            let elsewhere = all - u64::from(node.cpus());
-            taken[at] += u64::from(request.allocated_cpus).saturating_sub(elsewhere);
-            if taken[at] > u64::from(node.cpus()) {
-                let why = format!(
-                    "job {} does not fit: jobs that run on {} have {} CPUs or more there, allowed is up to {}",
-                    request.id,
-                    node.name,
-                    taken[at],
-                    node.cpus()
-                );
-                return Err(text.error(job.id.span().start, Problem::Structure(why)));
-            }
-        }
-    }
-    Ok(())
 }

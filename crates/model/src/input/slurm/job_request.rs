@@ -279,7 +279,7 @@ fn request(record: &Record<'_>, runs: bool) -> Result<Request, InputError> {
             .said("TimeMin")
             .and_then(time::limit)
             .and_then(minutes),
-        gres: gres(&tres, least),
+        gres: GresRequest::of_tres(&tres, Some(u64::from(least))),
         features: tail
             .said("Features")
             .and_then(|text| sbatch::request(["-C", text]).features),
@@ -319,24 +319,6 @@ fn without_brackets(text: &str) -> String {
 fn megabytes(text: &str) -> Option<u64> {
     let found = count::tres(&format!("mem={text}"))?;
     found.first().map(|(_, count)| *count)
-}
-
-/// Generic resources of each node; a type is counted besides its name.
-fn gres(tres: &[(String, u64)], nodes: u32) -> Vec<GresRequest> {
-    let of = |(name, count): &(String, u64)| {
-        let name = name.strip_prefix("gres/")?;
-        let (name, kind) = name.split_once(':').unwrap_or((name, ""));
-        Some(GresRequest {
-            name: name.to_owned(),
-            kind: kind.to_owned(),
-            count: u32::try_from(count.div_ceil(u64::from(nodes.max(1)))).ok()?,
-            in_all: false,
-        })
-    };
-    let all: Vec<GresRequest> = tres.iter().filter_map(of).collect();
-    let typed = |name: &str| all.iter().any(|g| g.name == name && !g.kind.is_empty());
-    let wanted = all.iter().filter(|g| !g.kind.is_empty() || !typed(&g.name));
-    wanted.cloned().collect()
 }
 
 #[cfg(test)]

@@ -64,12 +64,21 @@ fn requests_of_jobs() {
 
 /// A site with jobs that run on the nodes.
 fn running(jobs: &[&str]) -> Result<Site, InputError> {
-    let mut text = format!("now = 2026-03-08T12:00:00Z\n{NODES}[accounts.a]\nusers.ann = {{}}\n");
+    let mut text = format!(
+        "now = 2026-03-08T12:00:00Z\n\
+         settings.AccountingStorageTRES = 'gres/gpu,gres/gpu:a100,gres/gpu:h100'\n\
+         {NODES}[accounts.a]\nusers.ann = {{}}\n"
+    );
     for (at, job) in jobs.iter().enumerate() {
         text += &format!(
             "[[jobs]]\nid = {}\nuser = 'ann'\naccount = 'a'\npartition = 'main'\n\
-             state = 'RUNNING'\nstart_time = 2026-03-08T11:30:00Z\n{job}\n",
-            at + 1
+             start_time = 2026-03-08T11:30:00Z\n{}{job}\n",
+            at + 1,
+            if job.contains("state = ") {
+                ""
+            } else {
+                "state = 'RUNNING'\n"
+            }
         );
     }
     site(&text)
@@ -116,6 +125,77 @@ fn running_jobs_fit_on_their_nodes() {
     ] {
         let error = running(jobs).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
+    }
+}
+
+// By hand: g1 has 2048 MB and two a100, n1 and n2 have no GPU, and no memory is given for them. Of 3 GPUs on n1 and g1
+// one is on n1. Suspended jobs keep their memory and their GPUs, and jobs that share CPUs share neither.
+#[test]
+fn memory_and_gres_of_running_jobs_fit() {
+    let job = |tres: &str, nodes: &str| format!("tres = '{tres}'\nnode_list = '{nodes}'");
+    let suspended = |job: String| job + "\nstate = 'SUSPENDED'";
+    let on = |jobs: &[String]| {
+        let text: Vec<&str> = jobs.iter().map(String::as_str).collect();
+        running(&text)
+    };
+    for taken in [
+        [job("cpu=1,mem=1G", "g1"), job("cpu=1,mem=1024M", "g1")],
+        // 1 GB on each of two nodes.
+        [
+            job("cpu=2,mem=2G,node=2", "n1,g1"),
+            job("cpu=1,mem=1G", "g1"),
+        ],
+        [job("cpu=2,mem=2G", "n1,g1"), job("cpu=1,mem=1G", "g1")],
+        [job("cpu=1,mem=900G", "n1"), job("cpu=1,mem=900G", "n1")],
+        [
+            job("cpu=1,gres/gpu=1", "g1"),
+            job("cpu=1,gres/gpu:a100=1", "g1"),
+        ],
+        [
+            job("cpu=1,gres/gpu=2,gres/gpu:a100=2", "g1"),
+            job("cpu=1", "g1"),
+        ],
+    ] {
+        on(&taken).unwrap_or_else(|error| panic!("{taken:?}: {error}"));
+    }
+    for (jobs, words) in [
+        (
+            [job("cpu=1,mem=1G", "g1"), job("cpu=1,mem=1025M", "g1")],
+            "job 2 does not fit: jobs that run on g1 have 2049 MB of memory or more there, allowed is up to 2048",
+        ),
+        (
+            [
+                job("cpu=2,mem=4G,node=2", "n1,g1"),
+                job("cpu=1,mem=1", "g1"),
+            ],
+            "job 2 does not fit: jobs that run on g1 have 2049 MB of memory or more there",
+        ),
+        (
+            [
+                job("cpu=1,gres/gpu=1", "g1"),
+                job("cpu=1,gres/gpu:a100=2", "g1"),
+            ],
+            "job 2 does not fit: jobs that run on g1 have 3 gres/gpu or more there, allowed is up to 2",
+        ),
+        (
+            [job("cpu=2,gres/gpu=3,node=2", "n1,g1"), job("cpu=1", "n2")],
+            "job 1 does not fit: jobs that run on n1 have 1 gres/gpu or more there, allowed is up to 0",
+        ),
+        (
+            [job("cpu=1,gres/gpu:h100=1", "g1"), job("cpu=1", "n2")],
+            "job 1 does not fit: jobs that run on g1 have 1 gres/gpu:h100 or more there, allowed is up to 0",
+        ),
+        (
+            [
+                suspended(job("cpu=8,mem=1G,gres/gpu=2", "g1")),
+                job("cpu=8,gres/gpu=1", "g1"),
+            ],
+            "job 2 does not fit: jobs that run on g1 have 3 gres/gpu or more there",
+        ),
+    ] {
+        let error = on(&jobs).unwrap_err();
+        assert!(error.to_string().contains(words), "{jobs:?}: {error}");
+        assert!(error.line.is_some(), "{error}");
     }
 }
 
