@@ -102,6 +102,12 @@ impl Site {
         self.resets.last_reset()
     }
 
+    /// Sets the time at which usage was cleared last, seconds since 1970. A host that has none before its first pass takes
+    /// the time of that pass, as slurmctld does: no reset is due then.
+    pub fn set_last_reset(&mut self, last_reset: i64) {
+        self.resets = ResetSchedule::new(ResetPeriod::None, Compat::Documented, last_reset);
+    }
+
     /// Sets the time zone of resets.
     pub fn set_zone(&mut self, zone: TimeZone) {
         self.zone = zone;

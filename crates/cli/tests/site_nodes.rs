@@ -166,3 +166,70 @@ fn replays() {
     let mean = found["mean_wait_seconds"].as_f64().expect("a wait");
     assert!((1800.0..1860.0).contains(&mean), "{mean}");
 }
+
+// By hand: bob's job 1 has the node until 00:30 of the first of a month, and ann used a lot before. Without a reset bob is
+// before her in the queue. At the month's start usage is cleared, and bob uses the node for half an hour more: ann is
+// first. NOW was done when slurmctld started.
+#[test]
+fn usage_is_cleared_at_the_months_start() {
+    let text = r#"
+now = 2026-03-31T23:00:00Z
+[settings]
+PriorityWeightFairshare = 10000
+PriorityUsageResetPeriod = "NONE"
+[[nodes]]
+name = "n1"
+cpus = 4
+[partitions.main]
+nodes = "ALL"
+[accounts.a]
+users.ann = { usage = 1000000 }
+[accounts.b]
+users.bob = { usage = 1000 }
+[[jobs]]
+id = 1
+user = "bob"
+account = "b"
+state = "RUNNING"
+node_list = "n1"
+submit_time = 2026-03-31T22:30:00Z
+start_time = 2026-03-31T22:30:00Z
+time_limit = "2:00:00"
+cpus = 4
+[[jobs]]
+id = 2
+user = "ann"
+account = "a"
+submit_time = 2026-03-31T22:40:00Z
+time_limit = "1:00:00"
+cpus = 4
+[[jobs]]
+id = 3
+user = "bob"
+account = "b"
+submit_time = 2026-03-31T22:50:00Z
+time_limit = "1:00:00"
+cpus = 4
+"#;
+    for (period, plugin, order) in [
+        ("NONE", "documented", [90, 150]),
+        ("NOW", "documented", [90, 150]),
+        ("YEARLY", "documented", [90, 150]),
+        ("YEARLY", "slurm", [90, 150]),
+        ("MONTHLY", "documented", [150, 90]),
+        ("DAILY", "documented", [150, 90]),
+        ("MONTHLY", "slurm", [150, 90]),
+    ] {
+        let settings = format!("\"{period}\"\nPriorityParameters = \"compat={plugin}\"");
+        let site = file(
+            &format!("nodes-reset-{period}-{plugin}"),
+            &text.replace("\"NONE\"", &settings),
+        );
+        let found = json_of(&["forecast", "--all", "--json", "--from", &site]);
+        let now = found["now"].as_i64().expect("a moment");
+        let start = |at: usize| found["jobs"][at]["start"].as_i64().expect("a start") - now;
+        // Job 3 of bob, job 2 of ann: minutes.
+        let own = [start(1) / 60, start(0) / 60];
+        assert_eq!(own, order, "{period} {plugin}: {found}");
+    }
+}

@@ -236,6 +236,9 @@ impl Site {
         };
         let factors = &mut self.tables.assocs;
         let site = &mut self.site;
+        if self.last_ran.is_none() {
+            site.set_last_reset(now);
+        }
         let outcome = site.pass(&self.config, &mut accruing, queue, now, factors, &mut ());
         self.last_ran = Some(outcome.last_ran);
     }

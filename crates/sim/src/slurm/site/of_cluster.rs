@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fairtree::config::{Order, UsageModel};
+use fairtree::config::{Order, ResetPeriod, UsageModel};
 use fairtree::engine;
 use fairtree::extended::Extended;
 use fairtree::tree::AssocIndex;
@@ -29,7 +29,11 @@ impl Site {
             let why = "the partitions of the queue are not those of the machine";
             return Err(Unpriced(why.to_owned()));
         }
-        let config = cluster.config.clone();
+        let mut config = cluster.config.clone();
+        if config.priority_usage_reset_period == ResetPeriod::Now {
+            // It was done when slurmctld started.
+            config.priority_usage_reset_period = ResetPeriod::None;
+        }
         if config.usage() != UsageModel::HalfLife {
             notes.push(format!(
                 "usage={}: nothing is forgotten in the time that is simulated",
@@ -45,7 +49,7 @@ impl Site {
         }
         let now = cluster.now.unwrap_or(0);
         let usage = HalfLife::of(&config, cluster.ledger.clone(), Some(now));
-        let mut site = engine::Site::new(cluster.tree.clone(), Box::new(usage), 0);
+        let mut site = engine::Site::new(cluster.tree.clone(), Box::new(usage), now);
         site.entitle(&cluster.entitlement());
         let mut assocs = HashMap::new();
         let mut defaults = HashMap::new();
@@ -110,7 +114,7 @@ impl Site {
         let ledger = Ledger::from_own(tree, &own).unwrap_or_else(|_| Ledger::new(tree));
         let mut made = self.clone();
         let usage = HalfLife::of(&made.config, ledger, Some(moment));
-        made.site = engine::Site::new(tree.clone(), Box::new(usage), 0);
+        made.site = engine::Site::new(tree.clone(), Box::new(usage), moment);
         made.last_ran = Some(moment);
         let factors = &mut made.tables.assocs;
         made.site
