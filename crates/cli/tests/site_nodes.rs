@@ -233,3 +233,25 @@ cpus = 4
         assert_eq!(own, order, "{period} {plugin}: {found}");
     }
 }
+
+// scontrol(1), suspend: "A suspended job releases its CPUs for allocation to other jobs"; it keeps its memory. By hand: bob's
+// job starts at once beside job 1, and at its end at 12:30 where job 1 has all memory.
+#[test]
+fn a_suspended_job_leaves_its_cpus_and_keeps_its_memory() {
+    let alone = SITE.replace("id = 2\n", "id = 2\nheld = true\n");
+    let suspended = alone.replace("\"RUNNING\"", "\"SUSPENDED\"");
+    let memory = suspended
+        .replace("cpus = 4\n", "cpus = 4\nreal_memory = \"4G\"\n")
+        .replacen("cpu=8,node=2", "cpu=8,node=2,mem=8G", 1)
+        .replace("cpu=4,node=1", "cpu=4,node=1,mem=1G");
+    for (name, text, mins) in [
+        ("running", &alone, 30),
+        ("cpus", &suspended, 0),
+        ("memory", &memory, 30),
+    ] {
+        let site = file(&format!("nodes-suspended-{name}"), text);
+        let found = json_of(&["forecast", "3", "--json", "--from", &site]);
+        let start = found["jobs"][0]["start"].as_i64().expect("a start") - NOW;
+        assert_eq!(start / 60, mins, "{name}: {found}");
+    }
+}

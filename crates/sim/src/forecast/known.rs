@@ -30,6 +30,8 @@ pub(super) struct Known {
     pub billing: f64,
     /// It waits or runs now.
     pub is_present: bool,
+    /// It has memory and generic resources of its nodes, and no CPUs.
+    pub is_suspended: bool,
 }
 
 impl Known {
@@ -117,6 +119,7 @@ fn known(
         cpus: job.allocated_cpus,
         billing: billing * site.usage_factor(ask.qos),
         is_present,
+        is_suspended: job.state == "SUSPENDED",
         ask,
         life,
     })

@@ -149,7 +149,11 @@ impl<'a> Situation<'a> {
         }
         let mut state = State::new(machine);
         state.counters = Counters::new(site.limits.clone());
-        running.sort_by_key(|(_, at)| (jobs[*at].start, jobs[*at].ask.id));
+        // Others may have the CPUs of suspended jobs: these are placed first, while their nodes have room for them.
+        running.sort_by_key(|(_, at)| {
+            let job = &jobs[*at];
+            (!job.is_suspended, job.start, job.ask.id)
+        });
         let size = machine.nodes.len();
         for (place, at) in running {
             let (job, ask) = (&jobs[at], &cast.asks[place]);
@@ -160,7 +164,11 @@ impl<'a> Situation<'a> {
             };
             let partition = ask.partitions.iter().find(holds);
             let partition = partition.copied().unwrap_or(ask.partitions[0]);
-            let allocation = placed(machine, ask, partition, &nodes, job.cpus, &state);
+            let mut allocation = placed(machine, ask, partition, &nodes, job.cpus, &state);
+            if job.is_suspended {
+                allocation.whole = false;
+                allocation.parts.iter_mut().for_each(|part| part.cores = 0);
+            }
             let start = job.start.unwrap_or(now);
             let running = Running {
                 job: place,
