@@ -352,6 +352,59 @@ fn a_log_without_jobs_says_why() {
     );
 }
 
+// By hand: of two nodes n2 is drained until 600, so that job 1 has n1 from 60 on, and job 2, which comes at 120, waits for
+// n2; from 720 on n1 is down while job 1 runs there, so that job 3, which comes at 780, waits for the end of job 2 at 1200.
+// Cycles are assumed at submissions, ends, and each minute from 60 on. Where no event is known, two jobs are predicted
+// in each of their cycles.
+#[test]
+fn a_recorded_run_with_nodes_that_come_and_go_is_predicted() {
+    let folder = site("check-nodes", 0);
+    let conf = fs::read_to_string(folder.join("slurm.conf")).expect("text");
+    let conf = conf
+        .replace("NodeName=n1 CPUs", "NodeName=n[1-2] CPUs")
+        .replace("Nodes=n1", "Nodes=ALL");
+    fs::write(folder.join("slurm.conf"), conf).expect("written");
+    let header = "JobID|JobIDRaw|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|\
+                  ReqCPUS|NCPUS|NodeList";
+    let job = |id: u32, submit: &str, start: &str, end: &str, node: &str| {
+        let [submit, start, end] = [submit, start, end].map(|at| format!("2026-03-01T00:{at}"));
+        format!(
+            "{id}|{id}|ann|a|main|normal|COMPLETED|{submit}|{submit}|{start}|{end}|600|60|4|4|{node}"
+        )
+    };
+    let lines = [
+        header.to_owned(),
+        job(1, "01:00", "01:00", "29:00", "n1"),
+        job(2, "02:00", "10:00", "20:00", "n2"),
+        job(3, "13:00", "20:00", "30:00", "n2"),
+    ];
+    fs::write(folder.join("sacct.txt"), lines.join("\n") + "\n").expect("written");
+    let path = folder.display().to_string();
+    let counts = |report: &Value| {
+        let names = [
+            "starts",
+            "starts_predicted",
+            "predictions",
+            "predictions_wrong",
+            "same_nodes",
+        ];
+        names.map(|name| report[name].as_u64().expect("a number"))
+    };
+    let [starts, predicted, _, wrong, _] = counts(&json(&["--check", &path]));
+    assert_eq!((starts, predicted), (3, 3));
+    assert!(wrong >= 8, "{wrong}");
+    let events = "NodeName|TimeStart|TimeEnd|State|Reason\n\
+                  n2|2026-02-28T23:00:00|2026-03-01T00:10:00|DRAIN|disk\n\
+                  n1|2026-03-01T00:12:00|Unknown|DOWN*|fan\n";
+    fs::write(folder.join("node_events.txt"), events).expect("written");
+    let [starts, predicted, predictions, wrong, same] = counts(&json(&["--check", &path]));
+    assert_eq!(
+        (starts, predicted, wrong, same),
+        (3, 3, 0, 3),
+        "{predictions}"
+    );
+}
+
 /// The first 20 minutes of a run that was recorded of Slurm 22.05.8.
 fn short_run(name: &str) -> Option<PathBuf> {
     let conf = data::data("slurm/ordinary/slurm.conf")?;

@@ -255,6 +255,12 @@ impl Checker<'_> {
                     self.site.charge_end(machine, asks, &running, secs);
                 }
             }
+            Event::Down(at) => {
+                let nodes = machine.outages[at].nodes.iter().copied();
+                let nodes = NodeSet::of(machine.nodes.len(), nodes);
+                self.state.up.take(&nodes);
+            }
+            Event::Up(at) => self.state.come_back(machine, at, secs),
             Event::Pass => {
                 let asks = &self.history.asks;
                 let since = self.state.counters.since_pass(secs);

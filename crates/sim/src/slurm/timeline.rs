@@ -3,7 +3,7 @@
 
 use fairtree_model::input::recorded::{Recorded, RecordedJob};
 use fairtree_model::input::slurm::controller_log::LogEvent;
-use fairtree_model::machine::Machine;
+use fairtree_model::machine::{Machine, OutageKind};
 
 use super::ask::{Ask, Asker};
 use super::site::{Site, Unpriced};
@@ -15,6 +15,10 @@ pub enum Event {
     Submitted(usize),
     /// A running job ended.
     Ended(usize),
+    /// The nodes of an outage are up again.
+    Up(usize),
+    /// The nodes of an outage are down or drained from now on.
+    Down(usize),
     /// The priority plugin ran a pass.
     Pass,
     /// CPUs of nodes were sampled.
@@ -156,6 +160,7 @@ impl Timeline {
             let why = "the moment of the first pass is not recorded: assumed is the first event";
             self.notes.push(why.to_owned());
         }
+        add_outages(&recorded.machine, first, last, &mut events);
         let period = site.period() * 1000;
         let mut pass = self.first_pass_ms;
         while pass <= last {
@@ -217,6 +222,20 @@ impl Timeline {
                 .into_iter()
                 .map(|ms| (ms, Event::Cycle(Cycle::Backfill))),
         );
+    }
+}
+
+/// Adds when nodes went down or were drained between two moments, milliseconds since 1970, and when they came back.
+fn add_outages(machine: &Machine, first: i64, last: i64, events: &mut Vec<(i64, Event)>) {
+    let outages = machine.outages.iter().enumerate();
+    for (at, outage) in outages.filter(|(_, outage)| outage.kind == OutageKind::Down) {
+        let [from, to] = [outage.from, outage.to].map(|secs| secs.saturating_mul(1000));
+        if from <= last && to > first {
+            events.push((from.max(first), Event::Down(at)));
+            if to <= last {
+                events.push((to, Event::Up(at)));
+            }
+        }
     }
 }
 
