@@ -8,7 +8,7 @@ mod command;
 
 use std::path::{Path, PathBuf};
 
-use browser::{Browser, FAULTS, SMALLEST};
+use browser::{Browser, FAULTS, SMALLEST, UNFOLD};
 use command::fairtree;
 
 /// Three accounts over ten days.
@@ -17,6 +17,46 @@ const LOG: &str = "JobID|User|Account|Start|End|NCPUS\n\
     2|bert|physics|2026-01-01T00:00:00|2026-01-11T00:00:00|1\n\
     3|carl|biology|2026-01-06T00:00:00|2026-01-11T00:00:00|2\n\
     4|dora|idle|2026-01-01T00:00:00|2026-01-01T00:00:01|1\n";
+
+/// Two nodes of four CPUs, all of which job 1 has until 12:30; the others wait.
+const NODES: &str = r#"
+now = 2026-03-08T12:00:00Z
+[settings]
+PriorityWeightFairshare = 10000
+[[nodes]]
+name = "n[1-2]"
+cpus = 4
+[partitions.main]
+nodes = "ALL"
+[accounts.physics]
+users.anna = {}
+[accounts.biology]
+users.carl = {}
+[[jobs]]
+id = 1
+user = "anna"
+account = "physics"
+state = "RUNNING"
+node_list = "n[1-2]"
+submit_time = 2026-03-08T11:00:00Z
+start_time = 2026-03-08T11:30:00Z
+time_limit = "1:00:00"
+tres = "cpu=8,node=2"
+[[jobs]]
+id = 2
+user = "anna"
+account = "physics"
+submit_time = 2026-03-08T11:40:00Z
+time_limit = "1:00:00"
+tres = "cpu=8,node=2"
+[[jobs]]
+id = 3
+user = "carl"
+account = "biology"
+submit_time = 2026-03-08T11:50:00Z
+time_limit = "1:00:00"
+tres = "cpu=4,node=1"
+"#;
 
 /// A page or picture in a file, by its extension.
 fn place(name: &str, end: &str) -> PathBuf {
@@ -83,6 +123,13 @@ fn pages() -> Vec<(&'static str, PathBuf)> {
     let hubs = "examples/hubs.toml";
     let change = ["what-if", "--shares", "g7=900", "--html", "PAGE", "-"];
     let ahead = ["what-if", "--shares", "a_group1=1", "--html", "PAGE", hubs];
+    let nodes = command::folder("page-nodes").join("site.toml");
+    std::fs::write(&nodes, NODES).expect("a site");
+    let nodes = nodes.display().to_string();
+    let later: Vec<&str> = "what-if --hold 3 --after 2:00:00 --all --html PAGE"
+        .split(' ')
+        .chain([nodes.as_str()])
+        .collect();
     let plan = sweep_plan();
     let sweep = ["sweep", "--chart", "PAGE", "-q", &plan];
     vec![
@@ -120,6 +167,7 @@ fn pages() -> Vec<(&'static str, PathBuf)> {
         ),
         ("what-if", written("what-if", &change, &groups)),
         ("what-if-hubs", written("what-if-hubs", &ahead, "")),
+        ("what-if-after", written("what-if-after", &later, "")),
         ("sweep", written("sweep", &sweep, "")),
     ]
 }
@@ -140,6 +188,7 @@ fn pages_are_readable_narrow_and_wide_light_and_dark() {
             browser.resize(width, 900);
             browser.prefers(scheme);
             browser.open(&page);
+            browser.value(UNFOLD);
             let found = browser.value(FAULTS);
             for fault in found.as_array().expect("a list") {
                 faults.push(format!("{name} {width} {scheme}: {fault}"));
@@ -174,4 +223,25 @@ fn a_chart_of_many_groups_folds_the_small_ones() {
     let names = browser.text("document.body.innerText");
     assert!(names.contains("260 more accounts"), "{names}");
     assert_eq!(browser.complaints(), [] as [&str; 0]);
+}
+
+// A ladder is wider than a phone: it scrolls by itself, and a line above says so, on a narrow window only.
+#[test]
+fn a_ladder_says_that_it_scrolls() {
+    let Some(mut browser) = Browser::start(400, 900) else {
+        return;
+    };
+    let hubs = "examples/hubs.toml";
+    let args = ["what-if", "--shares", "a_group1=1", "--html", "PAGE", hubs];
+    let page = written("ladder", &args, "");
+    let hints =
+        "[...document.querySelectorAll('figure .narrow')].filter(e => e.checkVisibility()).length";
+    let wider = "[...document.querySelectorAll('figure .scroll')].filter(e => e.scrollWidth > e.clientWidth).length";
+    for (width, scrolls) in [(400, true), (1400, false)] {
+        browser.resize(width, 900);
+        browser.open(&page);
+        let (hints, wider) = (browser.value(hints), browser.value(wider));
+        assert_eq!(hints, wider, "{width}");
+        assert_eq!(hints.as_u64() > Some(0), scrolls, "{width}");
+    }
 }

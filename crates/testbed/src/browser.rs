@@ -60,6 +60,9 @@ pub const FAULTS: &str = r#"(() => {
   return faults;
 })()"#;
 
+/// Opens what a page folds, so that it is measured, too.
+pub const UNFOLD: &str = "document.querySelectorAll('details').forEach(e => { e.open = true })";
+
 /// Longer than a machine under load takes for anything here.
 const PATIENCE: Duration = Duration::from_secs(120);
 

@@ -145,6 +145,7 @@ fn slopes(title: &str, mut rows: Vec<Drawn>) -> Markup {
     html! {
         figure {
             figcaption { (title) }
+            p class="hint narrow" { "Before on the left, after on the right: swipe sideways to see both." }
             div class="scroll" {
                 svg width="900" height=(height) viewBox=(format!("0 0 900 {height}")) role="img" {
                     @for (at, row) in rows.iter().enumerate() {
