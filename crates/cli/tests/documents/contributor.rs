@@ -266,3 +266,24 @@ fn facts_of_the_contributors_page_are_current() {
         13
     );
 }
+
+#[test]
+fn every_section_of_the_suite_has_its_time() {
+    let table = std::fs::read_to_string(checkout().join("xtask/src/suite/table.rs")).expect("text");
+    let lines = table.lines().map(str::trim);
+    let named = lines.filter_map(|line| line.strip_prefix("name: \"")?.strip_suffix("\","));
+    let page = document(PAGE);
+    let mut sections = 0;
+    for name in named {
+        let row = page
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!("| {name} | ")));
+        let time = row.unwrap_or_else(|| panic!("no row of `{name}`"));
+        assert!(
+            time.starts_with(|c: char| c.is_ascii_digit()),
+            "{name}: {time}"
+        );
+        sections += 1;
+    }
+    assert!(sections > 15, "{sections}");
+}
