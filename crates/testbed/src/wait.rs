@@ -19,16 +19,29 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub fn until<T>(
     what: &str,
     deadline: Duration,
-    mut probe: impl FnMut() -> Result<Option<T>>,
+    probe: impl FnMut() -> Result<Option<T>>,
 ) -> Result<T> {
-    let start = Instant::now();
+    match before(Instant::now() + deadline, probe)? {
+        Some(found) => Ok(found),
+        None => bail!("waited {} s in vain: {what}", deadline.as_secs()),
+    }
+}
+
+/// Calls `probe` until it returns a value, or until a moment: `None`.
+///
+/// # Errors
+/// Fails if `probe` fails, or at an interruption.
+pub fn before<T>(
+    deadline: Instant,
+    mut probe: impl FnMut() -> Result<Option<T>>,
+) -> Result<Option<T>> {
     loop {
         interrupt::check()?;
         if let Some(found) = probe()? {
-            return Ok(found);
+            return Ok(Some(found));
         }
-        if start.elapsed() > deadline {
-            bail!("waited {} s in vain: {what}", deadline.as_secs());
+        if Instant::now() > deadline {
+            return Ok(None);
         }
         sleep(PAUSE);
     }

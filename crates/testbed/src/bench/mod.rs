@@ -163,10 +163,10 @@ fn measure_service(quick: bool, progress: &Progress) -> Result<String> {
     let mut text = Section::Service.text().to_owned();
     progress.print(&text);
     let program = service::build(progress)?;
-    for table in service::measure(&program, quick, progress)? {
-        progress.print(table.to_string());
-        text = format!("{text}\n\n{table}");
-    }
+    service::measure(&program, quick, progress, &mut |part| {
+        progress.print(&part);
+        text = format!("{text}\n\n{part}");
+    })?;
     Ok(text)
 }
 

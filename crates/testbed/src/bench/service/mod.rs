@@ -1,11 +1,11 @@
 //! Waiting time for pages of the service, while many people read and a new picture is taken.
 
+mod figures;
 mod readers;
 mod site;
 
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
 
@@ -13,32 +13,53 @@ use xtask::command::{cargo_in_checkout, checked};
 use xtask::progress::Progress;
 use xtask::project;
 
-use super::capture::{Moment, Size, generate};
+use super::capture::Size;
 use super::table::{Measurement, Table, Unit};
 use super::workload::count;
-use readers::{PAGES, Read, Readers};
-use site::Service;
+use figures::{Figures, Reached, quantile};
+use readers::{PAGES, Read};
 
 /// People who read at once, each the next page as soon as the last one has come.
 const READERS: u32 = 50;
 
-/// How long they read before a picture is taken.
-const BEFORE: Duration = Duration::from_secs(10);
-
-/// The site of the bound: 50,000 associations, 100,000 jobs that wait.
-const LARGE: Size = Size {
-    accounts: 500,
-    users: 99,
-    jobs: 102_000,
-    running: 2_000,
-};
+/// A site that is measured.
+struct Part {
+    size: Size,
+    /// It is the site of the bounds.
+    bounded: bool,
+    /// A part that is not over after this time ends, and reports how far it came.
+    deadline: Duration,
+}
 
 /// A site whose pages cost little more than their way to the reader: the peer.
-const SMALL: Size = Size {
-    accounts: 10,
-    users: 9,
-    jobs: 220,
-    running: 20,
+const SMALL: Part = Part {
+    size: Size {
+        accounts: 10,
+        users: 9,
+        jobs: 220,
+        running: 20,
+    },
+    bounded: false,
+    deadline: Duration::from_secs(120),
+};
+
+/// The site of the bounds: 50,000 associations, 100,000 jobs that wait.
+const LARGE: Part = Part {
+    size: Size {
+        accounts: 500,
+        users: 99,
+        jobs: 102_000,
+        running: 2_000,
+    },
+    bounded: true,
+    deadline: Duration::from_secs(300),
+};
+
+/// A million jobs: reported only.
+const HUGE: Part = Part {
+    size: Size::LARGE,
+    bounded: false,
+    deadline: Duration::from_secs(900),
 };
 
 /// The longest wait for one page of a hundred, ms.
@@ -66,130 +87,115 @@ pub fn build(progress: &Progress) -> Result<PathBuf> {
     Ok(target.join("release/fairtree-serve"))
 }
 
-/// The tables of this section.
+/// Measures each site, and gives its table to `print` before the next one is measured.
 ///
 /// # Errors
-/// Fails if the service does, or refuses a page.
-pub fn measure(program: &Path, quick: bool, progress: &Progress) -> Result<Vec<Table>> {
-    let peer = Figures::of(program, &SMALL, progress)?;
-    let large = Figures::of(program, &LARGE, progress)?;
-    let mut tables = vec![table(&LARGE, &large, &peer, true)];
-    if !quick {
-        let huge = Figures::of(program, &Size::LARGE, progress)?;
-        tables.push(table(&Size::LARGE, &huge, &peer, false));
+/// Fails if the service does.
+pub fn measure(
+    program: &Path,
+    quick: bool,
+    progress: &Progress,
+    print: &mut dyn FnMut(String),
+) -> Result<()> {
+    let mut peer = None;
+    let parts = [SMALL, LARGE, HUGE];
+    for part in &parts[..if quick { 2 } else { 3 }] {
+        let found = Figures::of(program, &part.size, part.deadline, progress)?;
+        print(part.report(&found, peer.as_ref()));
+        peer.get_or_insert(found);
     }
-    Ok(tables)
+    Ok(())
 }
 
-/// The figures of one site.
-struct Figures {
-    /// Pages that came while no picture was taken.
-    quiet: Vec<Read>,
-    /// Pages that came, at least in part, while one was taken.
-    during: Vec<Read>,
-    /// The first picture, with no readers, ms.
-    alone_ms: f64,
-    /// The second one, while people read, ms.
-    picture_ms: f64,
-    /// Most memory of the process, MB.
-    megabytes: f64,
-    /// Calls to Slurm from the moment at which people began to read.
-    calls: usize,
-}
-
-impl Figures {
-    fn of(program: &Path, size: &Size, progress: &Progress) -> Result<Figures> {
-        let jobs = count(size.jobs - size.running);
-        progress.step(format!(
-            "the service: answers of Slurm on {jobs} waiting jobs"
-        ));
-        let folder = tempfile::tempdir_in(project::root().join("target"))?;
-        let answers = folder.path().join("answers");
-        generate(&answers, size, Moment::First)?;
-        progress.step("the service: the first picture");
-        let service = Service::start(program, folder.path(), &answers)?;
-        let alone_ms = service.await_picture(1)?;
-        // The next one begins after the pause, and people a little before it.
-        sleep(site::PAUSE.saturating_sub(BEFORE));
-        progress.step(format!("the service: {READERS} people read"));
-        let calls = service.calls()?;
-        let readers = Readers::start(service.socket(), READERS, size);
-        service.await_call(calls + 1)?;
-        let began = Instant::now();
-        let picture_ms = service.await_picture(2)?;
-        let reads = readers.stop()?;
-        let (quiet, during) = reads.into_iter().partition(|read| read.ended < began);
-        Ok(Figures {
-            quiet,
-            during,
-            alone_ms,
-            picture_ms,
-            megabytes: service.most_megabytes()?,
-            calls: service.calls()? - calls,
-        })
+impl Part {
+    /// Its table, and how far it came if it was not over in time.
+    fn report(&self, found: &Figures, peer: Option<&Figures>) -> String {
+        let table = self.table(found, peer).to_string();
+        let secs = self.deadline.as_secs();
+        match found.reached {
+            Reached::End => table,
+            Reached::Nothing => format!(
+                "{}: the first picture was not shown within {secs} s.\n",
+                self.title()
+            ),
+            Reached::FirstPicture => format!(
+                "{table}\nWithin {secs} s the second picture was not shown. The figures are those until then.\n"
+            ),
+        }
     }
-}
 
-/// A table of one site. `bounded`: it is the site of the bounds.
-fn table(size: &Size, found: &Figures, peer: &Figures, bounded: bool) -> Table {
-    let ms = |what: String, of: &dyn Fn(&Figures) -> f64| {
-        Measurement::new(what, Unit::Milliseconds, of(found)).beside(of(peer))
-    };
-    let mut rows = Vec::new();
-    let middle = |reads: &[Read]| quantile(reads, 0.5);
-    let last = |reads: &[Read]| quantile(reads, 0.99);
-    rows.push(ms("p50 of pages".to_owned(), &|f| middle(&f.quiet)));
-    let mut p99 = [
-        ms("p99 of pages".to_owned(), &|f| last(&f.quiet)),
-        ms("p99 while a picture is taken".to_owned(), &|f| {
-            last(&f.during)
-        }),
-    ];
-    if bounded {
-        p99 = p99.map(|row| row.at_most(P99_MS));
+    fn title(&self) -> String {
+        let size = &self.size;
+        let (assocs, jobs) = (count(size.assocs()), count(size.jobs - size.running));
+        format!("{assocs} associations, {jobs} jobs wait, {READERS} readers")
     }
-    rows.extend(p99);
-    for (at, page) in PAGES.iter().enumerate() {
-        let of = |f: &Figures| {
-            let reads = f.quiet.iter().chain(&f.during);
-            last(
-                &reads
-                    .copied()
-                    .filter(|read| read.page == at)
-                    .collect::<Vec<_>>(),
-            )
+
+    fn table(&self, found: &Figures, peer: Option<&Figures>) -> Table {
+        let number = |what: String, unit, of: &dyn Fn(&Figures) -> f64| {
+            let measured = Measurement::new(what, unit, of(found));
+            match peer {
+                Some(peer) => measured.beside(of(peer)),
+                None => measured,
+            }
         };
-        rows.push(ms(format!("p99 of {page}"), &of));
+        let bounded = |row: Measurement, most: f64| match self.bounded {
+            true => row.at_most(most),
+            false => row,
+        };
+        let ms = |what: String, of: &dyn Fn(&Figures) -> f64| number(what, Unit::Milliseconds, of);
+        let last = |reads: &[Read]| quantile(reads, 0.99);
+        let mut rows = vec![
+            ms("p50 of pages".to_owned(), &|f| quantile(&f.quiet, 0.5)),
+            bounded(ms("p99 of pages".to_owned(), &|f| last(&f.quiet)), P99_MS),
+            bounded(
+                ms("p99 while a picture is taken".to_owned(), &|f| {
+                    last(&f.during)
+                }),
+                P99_MS,
+            ),
+        ];
+        for (at, page) in PAGES.iter().enumerate() {
+            let of = |f: &Figures| {
+                let reads = f.quiet.iter().chain(&f.during);
+                last(
+                    &reads
+                        .copied()
+                        .filter(|read| read.page == at)
+                        .collect::<Vec<_>>(),
+                )
+            };
+            rows.push(ms(format!("p99 of {page}"), &of));
+        }
+        let plain =
+            |what: &str, unit, of: &dyn Fn(&Figures) -> f64| number(what.to_owned(), unit, of);
+        let refused = |f: &Figures| {
+            let all = f.quiet.iter().chain(&f.during);
+            all.filter(|read| read.refused).count() as f64
+        };
+        rows.extend([
+            ms("processor time of a page".to_owned(), &|f| f.page_ms),
+            ms("a picture".to_owned(), &|f| f.alone_ms),
+            ms("processor time of it".to_owned(), &|f| f.alone_processor_ms),
+        ]);
+        if found.reached == Reached::End {
+            rows.push(ms("a picture, people read".to_owned(), &|f| f.picture_ms));
+        }
+        rows.extend([
+            bounded(
+                plain("most memory", Unit::Megabytes, &|f| f.megabytes),
+                MEMORY_MB,
+            ),
+            plain("pages", Unit::Count, &|f| {
+                (f.quiet.len() + f.during.len()) as f64
+            }),
+            bounded(plain("pages refused", Unit::Count, &refused), 0.0),
+            plain("calls to Slurm meanwhile", Unit::Count, &|f| f.calls as f64)
+                .at_most(site::CALLS as f64),
+        ]);
+        Table {
+            title: self.title(),
+            heads: ("service", if peer.is_some() { "small site" } else { "" }),
+            rows,
+        }
     }
-    rows.push(ms("a picture".to_owned(), &|f| f.alone_ms));
-    rows.push(ms("a picture, people read".to_owned(), &|f| f.picture_ms));
-    let number = |what: &str, unit, of: &dyn Fn(&Figures) -> f64| {
-        Measurement::new(what, unit, of(found)).beside(of(peer))
-    };
-    let memory = number("most memory", Unit::Megabytes, &|f| f.megabytes);
-    rows.push(if bounded {
-        memory.at_most(MEMORY_MB)
-    } else {
-        memory
-    });
-    let pages = |f: &Figures| (f.quiet.len() + f.during.len()) as f64;
-    rows.push(number("pages", Unit::Count, &pages));
-    rows.push(
-        number("calls to Slurm meanwhile", Unit::Count, &|f| f.calls as f64)
-            .at_most(site::CALLS as f64),
-    );
-    let (assocs, jobs) = (count(size.assocs()), count(size.jobs - size.running));
-    Table {
-        title: format!("{assocs} associations, {jobs} jobs wait, {READERS} readers"),
-        heads: ("service", "small site"),
-        rows,
-    }
-}
-
-/// A quantile of the times of pages, ms: the smallest that this part, 0..=1, does not exceed; NaN without pages.
-fn quantile(reads: &[Read], part: f64) -> f64 {
-    let mut times: Vec<f64> = reads.iter().map(|read| read.ms).collect();
-    times.sort_by(f64::total_cmp);
-    let at = (times.len() as f64 * part).ceil() as usize;
-    times.get(at.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -35,6 +35,8 @@ pub struct Read {
     pub ms: f64,
     /// When the last byte was there.
     pub ended: Instant,
+    /// The service refused it, as after its own limit of 30 s.
+    pub refused: bool,
 }
 
 /// People who read until they are stopped.
@@ -70,7 +72,7 @@ impl Readers {
     /// Stops them after the page that each one reads.
     ///
     /// # Errors
-    /// Fails if somebody did not get a page.
+    /// Fails if somebody got no answer.
     pub fn stop(self) -> Result<Vec<Read>> {
         self.stopped.store(true, Ordering::Relaxed);
         let mut all = Vec::new();
@@ -116,22 +118,20 @@ impl Person {
             .replace("ID", &job.to_string())
             .replace("NAME", &account);
         let start = Instant::now();
-        get(&mut self.stream, &path, &self.user)
+        let status = get(&mut self.stream, &path, &self.user)
             .with_context(|| format!("{path} for {}", self.user))?;
         let ended = Instant::now();
         Ok(Read {
             page,
             ms: (ended - start).as_secs_f64() * 1000.0,
             ended,
+            refused: !status.contains(" 200 "),
         })
     }
 }
 
-/// Asks for a page as a user, and returns its text; the connection stays.
-///
-/// # Errors
-/// Fails if the page is not there.
-pub fn get(stream: &mut BufReader<UnixStream>, path: &str, user: &str) -> Result<String> {
+/// Asks for a page as a user, reads it, and returns the line with its status; the connection stays.
+fn get(stream: &mut BufReader<UnixStream>, path: &str, user: &str) -> Result<String> {
     let request =
         format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Remote-User: {user}\r\n\r\n");
     stream.get_mut().write_all(request.as_bytes())?;
@@ -155,8 +155,5 @@ pub fn get(stream: &mut BufReader<UnixStream>, path: &str, user: &str) -> Result
     }
     let mut body = vec![0; length.context("the answer has no length")?];
     stream.read_exact(&mut body)?;
-    match status.contains(" 200 ") {
-        true => Ok(String::from_utf8(body)?),
-        false => bail!("{status}"),
-    }
+    Ok(status)
 }

@@ -6,10 +6,10 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use nix::unistd::{Uid, User};
+use nix::unistd::{SysconfVar, Uid, User, sysconf};
 
 use crate::wait;
 
@@ -18,9 +18,6 @@ pub const PAUSE: Duration = Duration::from_secs(30);
 
 /// Calls to Slurm for one picture: each source of a capture, and the transactions.
 pub const CALLS: usize = 13;
-
-/// Longer than anything here takes.
-const DEADLINE: Duration = Duration::from_secs(600);
 
 /// A running service; it ends when dropped.
 pub struct Service {
@@ -91,12 +88,13 @@ impl Service {
         &self.socket
     }
 
-    /// Waits until it has taken this number of pictures; the time that the last one took, ms.
+    /// Waits until it has taken this number of pictures; the time that the last one took, ms. `None`: not
+    /// before the deadline.
     ///
     /// # Errors
-    /// Fails if that takes too long, or if a picture failed.
-    pub fn await_picture(&self, count: u32) -> Result<f64> {
-        wait::until("a picture", DEADLINE, || {
+    /// Fails if a picture failed.
+    pub fn await_picture(&self, count: u32, deadline: Instant) -> Result<Option<f64>> {
+        wait::before(deadline, || {
             let text = self.metrics()?;
             let value = |name: &str| {
                 let line = text.lines().find(|line| line.starts_with(name))?;
@@ -131,12 +129,29 @@ impl Service {
         Ok(fs::read_to_string(&self.calls)?.lines().count())
     }
 
-    /// Waits until it has called Slurm this number of times.
+    /// Waits until it has called Slurm this number of times; false: not before the deadline.
     ///
     /// # Errors
-    /// Fails if that takes too long.
-    pub fn await_call(&self, count: usize) -> Result<()> {
-        wait::until_true("the next picture", DEADLINE, || Ok(self.calls()? >= count))
+    /// Fails if the file that counts them cannot be read.
+    pub fn await_call(&self, count: usize, deadline: Instant) -> Result<bool> {
+        let called = wait::before(deadline, || Ok((self.calls()? >= count).then_some(())))?;
+        Ok(called.is_some())
+    }
+
+    /// The processor time that it has had, without that of Slurm's commands.
+    ///
+    /// # Errors
+    /// Fails if the kernel does not say.
+    pub fn processor_time(&self) -> Result<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // Of user and kernel: fields 14 and 15 of proc(5); the second one, the name, ends with `)`.
+        let (_, fields) = stat.rsplit_once(')').context("/proc/PID/stat")?;
+        let mut ticks = 0;
+        for field in fields.split_whitespace().skip(11).take(2) {
+            ticks += field.parse::<u64>()?;
+        }
+        let in_a_second = sysconf(SysconfVar::CLK_TCK)?.context("CLK_TCK")?;
+        Ok(Duration::from_secs_f64(ticks as f64 / in_a_second as f64))
     }
 
     /// The most memory that it had, MB.
