@@ -19,6 +19,7 @@ use fairtree_render::metrics::{CONTENT_TYPE, OPENMETRICS_TYPE, write, write_open
 use maud::html;
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::Semaphore;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -85,6 +86,8 @@ pub struct Shared {
     no_transactions: Mutex<Option<String>>,
     /// Numbers since the start.
     pub counters: Counters,
+    /// Pages that may be computed at once.
+    computing: Arc<Semaphore>,
 }
 
 impl Shared {
@@ -107,6 +110,7 @@ impl Shared {
             store,
             changing: Mutex::new(()),
             counters,
+            computing: Arc::new(Semaphore::new(at_once())),
         }
     }
 
@@ -207,6 +211,13 @@ impl Shared {
         let user = sessions.user(id, pages::now())?;
         Some((user, Some(id.to_owned())))
     }
+}
+
+/// Number of pages that are computed at once: two for each processor, and at least four, so that a page that takes a
+/// second does not stop the others. With one thread for each reader, a new picture would wait for all of them.
+fn at_once() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (2 * processors).max(4)
 }
 
 /// The service as routes.
@@ -493,7 +504,10 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
         return Refusal::unknown().response(form);
     };
     let (page, asked) = (question.page(), shared.clone());
+    // It is never closed. A page keeps its turn to its end, also where the request is over before.
+    let turn = shared.computing.clone().acquire_owned().await;
     let answered = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
         let (trouble, no_transactions) = (shared.trouble(), shared.no_transactions());
         let starts = shared.starts();
         let picture = shared.seen()?;

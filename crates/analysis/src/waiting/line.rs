@@ -10,7 +10,7 @@ use crate::explain::line::OrderedQueue;
 use crate::what_if::standing::{Entry, queue};
 use crate::what_if::{JobStanding, Points};
 use fairtree::priority::Index;
-use fairtree_model::cluster::Cluster;
+use fairtree_model::cluster::{Cluster, ClusterJob};
 
 /// The queue of a site: an entry for each way to run each job that waits.
 #[derive(Clone, Debug)]
@@ -28,13 +28,65 @@ pub struct WaitingLine {
     ordered: Option<u64>,
 }
 
+/// At least this many entries lie between two places whose sums are kept.
+const STRIDE: usize = 4096;
+
 /// Entries with a place in one list, the first one first.
 #[derive(Clone, Debug, Default)]
 struct List {
     /// Their positions.
     entries: Vec<u32>,
-    /// The owners of the jobs, one array: those ahead of a job are all read.
-    owners: Vec<Owner>,
+    /// The accounts of the jobs.
+    accounts: Vec<u32>,
+    /// Number of jobs of each account ahead of every `stride`-th place, one after the other, so that a count does not
+    /// read all that are ahead.
+    sums: Vec<u32>,
+    stride: usize,
+    /// Places of each user's jobs, from 0, in order.
+    of_user: HashMap<u32, Vec<u32>>,
+}
+
+impl List {
+    /// `owners`: of the jobs, in order of `entries`; `accounts`: number of accounts; `stride` at least 1.
+    fn of(
+        entries: Vec<u32>,
+        owners: impl Iterator<Item = Owner>,
+        accounts: usize,
+        stride: usize,
+    ) -> List {
+        let mut list = List {
+            entries,
+            stride,
+            ..List::default()
+        };
+        let mut now = vec![0; accounts];
+        for (owner, at) in owners.zip(0..) {
+            if at as usize % stride == 0 {
+                list.sums.extend_from_slice(&now);
+            }
+            now[owner.account as usize] += 1;
+            list.accounts.push(owner.account);
+            list.of_user.entry(owner.user).or_default().push(at);
+        }
+        list
+    }
+
+    /// Number of jobs of each account among the first ones; `accounts`: number of accounts.
+    fn counts(&self, first: usize, accounts: usize) -> Vec<u32> {
+        let whole = (first / self.stride).min(self.accounts.len().saturating_sub(1) / self.stride);
+        let sums = self.sums.get(whole * accounts..(whole + 1) * accounts);
+        let mut counts = sums.map_or_else(|| vec![0; accounts], <[u32]>::to_vec);
+        for account in &self.accounts[whole * self.stride..first] {
+            counts[*account as usize] += 1;
+        }
+        counts
+    }
+
+    /// Number of jobs of a user among the first ones.
+    fn own(&self, first: usize, user: u32) -> u64 {
+        let places = self.of_user.get(&user).map_or(&[][..], Vec::as_slice);
+        places.partition_point(|at| (*at as usize) < first) as u64
+    }
 }
 
 /// The account and the user of a job, as numbers.
@@ -131,14 +183,17 @@ impl WaitingLine {
             }
         };
         let owners: Vec<Owner> = entries.iter().map(owner).collect();
+        let accounts = accounts.names();
+        // The sums take no more memory than the entries.
+        let stride = STRIDE.max(accounts.len());
         for list in lists.values_mut() {
-            let place = |at: &u32| entries[*at as usize].standing.place;
-            list.entries.sort_by_key(place);
-            let of = list.entries.iter().map(|at| owners[*at as usize]);
-            list.owners = of.collect();
+            let mut placed = std::mem::take(&mut list.entries);
+            placed.sort_by_key(|at| entries[*at as usize].standing.place);
+            let of: Vec<Owner> = placed.iter().map(|at| owners[*at as usize]).collect();
+            *list = List::of(placed, of.into_iter(), accounts.len(), stride);
         }
         Ok(WaitingLine {
-            accounts: accounts.names(),
+            accounts,
             owners,
             entries,
             jobs,
@@ -188,6 +243,12 @@ impl WaitingLine {
         self.of_job(job).iter().map(way).collect()
     }
 
+    /// A job that waits; `None`: this one does not. `cluster`: that of the queue.
+    pub(crate) fn job<'a>(&self, cluster: &'a Cluster, job: u32) -> Option<&'a ClusterJob> {
+        let entry = self.of_job(job).first()?;
+        cluster.jobs().get(entry.job as usize)
+    }
+
     fn of_job(&self, job: u32) -> &[Entry] {
         let range = self.jobs.get(&job).cloned().unwrap_or(0..0);
         &self.entries[range]
@@ -212,14 +273,12 @@ impl WaitingLine {
                 .find(|id| *id != job),
             ..Ahead::default()
         };
-        let mut counts = vec![0_u64; self.accounts.len()];
-        for owner in &list.owners[..before] {
-            ahead.own += u64::from(owner.user == own);
-            counts[owner.account as usize] += 1;
-        }
+        ahead.own = list.own(before, own);
+        let counts = list.counts(before, self.accounts.len());
         let counted = self.accounts.iter().zip(counts);
         let counted = counted.filter(|(_, jobs)| *jobs > 0);
-        ahead.accounts = counted.map(|(name, jobs)| (name.clone(), jobs)).collect();
+        let counted = counted.map(|(name, jobs)| (name.clone(), u64::from(jobs)));
+        ahead.accounts = counted.collect();
         ahead
             .accounts
             .sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
@@ -237,5 +296,41 @@ fn by_order(entries: &mut [Entry], order: &OrderedQueue<'_>) {
         before = Some(entry.key.id);
         let place = places.get(&entry.key.id).copied().filter(|_| !again);
         (entry.standing.place, entry.standing.of) = (place, place.map_or(0, |_| of));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The oracle counts all that are ahead.
+    #[test]
+    fn sums_count_what_is_ahead() {
+        let owner = |at: u32| Owner {
+            account: at * at % 5,
+            user: at % 3,
+        };
+        for (len, stride) in [
+            (0, 1),
+            (1, 1),
+            (8, 4),
+            (23, 4),
+            (23, 1),
+            (24, 24),
+            (24, 100),
+        ] {
+            let owners: Vec<Owner> = (0..len).map(owner).collect();
+            let list = List::of((0..len).collect(), owners.iter().copied(), 5, stride);
+            for first in 0..=owners.len() {
+                let ahead = &owners[..first];
+                let mut counts = [0; 5];
+                for owner in ahead {
+                    counts[owner.account as usize] += 1;
+                }
+                assert_eq!(list.counts(first, 5), counts, "{first} of {len}, {stride}");
+                let own = ahead.iter().filter(|owner| owner.user == 1).count();
+                assert_eq!(list.own(first, 1), own as u64);
+            }
+        }
     }
 }

@@ -131,14 +131,17 @@ pub fn without_next<'a>(
     let ahead = line.ahead(id, 0).unwrap_or_default();
     let steps = match line.ordered() {
         Some(_) => step::without_places(cluster, job, &cause),
-        None => step::all(cluster, job, &cause, line.entries())?,
+        None => {
+            let best = places.iter().filter_map(|place| place.place).min();
+            step::all(cluster, job, &cause, (line.entries(), best))?
+        }
     };
     // Where shares are hidden it is not known what would change the order.
     let is_known = cluster.is_whole() && line.ordered().is_none();
     let next = ahead
         .next
         .filter(|_| is_known && cause::is_of_order(&cause));
-    let next = next.and_then(|next| cluster.jobs().iter().find(|job| job.job.id == next));
+    let next = next.and_then(|next| line.job(cluster, next));
     let found = Waits {
         reason: job.wait.as_deref().map(|wait| wait.reason.to_string()),
         cause,

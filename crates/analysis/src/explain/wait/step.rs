@@ -75,12 +75,12 @@ pub(super) fn without_places(cluster: &Cluster, job: &ClusterJob, cause: &Cause)
     steps
 }
 
-/// All steps that help.
+/// All steps that help. `entries`: the queue; `best`: the best place of the job in it, `None` without any.
 pub(super) fn all(
     cluster: &Cluster,
     job: &ClusterJob,
     cause: &Cause,
-    entries: &[Entry],
+    (entries, best): (&[Entry], Option<u64>),
 ) -> Result<Vec<Step>, ExplainError> {
     let mut steps = Vec::new();
     by_cause(cluster, job, cause, &mut steps);
@@ -92,7 +92,6 @@ pub(super) fn all(
         job,
         entries,
     };
-    let best = trial.best();
     if is_of_order(cause) || of_partition {
         trial.partitions(best.filter(|_| !of_partition), &mut steps);
     }
@@ -179,13 +178,6 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// The best of its places now.
-    fn best(&self) -> Option<u64> {
-        let own = self.entries.iter();
-        let own = own.filter(|entry| entry.key.id == self.job.job.id);
-        own.filter_map(|entry| entry.standing.place).min()
-    }
-
     /// The place of a changed job among the jobs of its partition.
     fn place(&self, changed: &Job) -> Option<Place> {
         let priority = self.pricer.price(changed).priority;
