@@ -177,6 +177,10 @@ impl Charges {
             let name = |at| cluster.name(at).account.clone();
             usage.insert((name(at), name(parent)), picture.standing(at.get()).used);
         }
+        // A counter begins with 0, so that `rate()` has the first charge.
+        for account in usage.keys() {
+            self.sums.entry(account.clone()).or_default();
+        }
         let last = self.last.replace((pass, usage));
         let (Some((before, old)), Some((_, new))) = (last, &self.last) else {
             return;

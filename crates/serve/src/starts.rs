@@ -60,7 +60,9 @@ pub struct Start {
     pub band_to: Option<i64>,
     /// The moment of the picture that it was made from.
     pub made_from: i64,
-    /// Earlier forecasts whose bands were compared with the starts.
+    /// Forecasts that were made for past jobs while they waited.
+    pub forecasts: usize,
+    /// The last of them, whose bands were compared with the starts.
     pub counted: usize,
     /// The part of these whose band held, 0 to 1; `None`: too few to say.
     pub band_90_held: Option<f64>,
@@ -117,6 +119,7 @@ impl Starts {
             band_from: job.band_from,
             band_to: job.band_to,
             made_from: self.made.now,
+            forecasts: self.made.trust.forecasts,
             counted: self.made.trust.counted,
             band_90_held: self.made.trust.band_90_held,
         })

@@ -313,18 +313,25 @@ fn trust(forecast: &QueueForecast) -> String {
                     percent(held)
                 )
             }
-            (None, count) if count < LEAST_HITS => format!(
-                "{of}; run times are ratios of {} past jobs; bands are wide: only {count} forecasts of past jobs show \
-                 how far such forecasts miss, of the {LEAST_HITS} that are needed, so that each is widened at both \
-                 ends by the wait and its own width",
-                forecast.past_jobs
-            ),
             (None, count) => format!(
-                "{of}; run times are ratios of {} past jobs; {count} forecasts of past jobs are too few to say how \
-                 often such bands hold",
-                forecast.past_jobs
+                "{of}; run times are ratios of {} past jobs; {}",
+                forecast.past_jobs,
+                untold(count)
             ),
         },
+    }
+}
+
+/// Why the part of the bands that hold is not told, where forecasts were made for so many past jobs.
+pub fn untold(forecasts: usize) -> String {
+    match forecasts < LEAST_HITS {
+        true => format!(
+            "bands are wide: only {forecasts} forecasts of past jobs show how far such forecasts miss, of the \
+             {LEAST_HITS} that are needed, so that each is widened at both ends by the wait and its own width"
+        ),
+        false => format!(
+            "{forecasts} forecasts of past jobs are too few to say how often such bands hold"
+        ),
     }
 }
 

@@ -5,6 +5,7 @@ use fairtree_analysis::explain::wait::Cause;
 use fairtree_analysis::waiting::{Ahead, Way};
 use fairtree_model::cluster::JobPhase;
 use fairtree_render::explain::cause;
+use fairtree_render::forecast::untold;
 use fairtree_render::page::{count, figure, hours, meter, moment, percent};
 use fairtree_render::prio;
 use maud::{Markup, html};
@@ -436,7 +437,7 @@ pub(super) fn trust(made: &Start) -> Markup {
                 "Of " (count("forecast_counted", made.counted as u64)) " such bands for past jobs "
                 (percent("band_90_held", held)) " held. "
             }
-            None => "Too few past jobs waited to say how often such bands hold: they are wide. ",
+            None => { "Here " (untold(made.forecasts)) ". " }
         }
         "Made from the picture of " (moment("forecast_made_from", made.made_from)) "."
     }
