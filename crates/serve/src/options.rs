@@ -146,7 +146,12 @@ pub fn run(options: Options) -> Result<(), StartError> {
         }
     };
     let shared = Arc::new(shared);
-    starts::follow(shared.clone());
+    let forecasts = capture
+        .as_ref()
+        .is_none_or(|(capture, _)| capture.forecasts);
+    if forecasts {
+        starts::follow(shared.clone());
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -115,6 +115,8 @@ pub struct Capture {
     pub keep: usize,
     /// Once a day with the jobs of the last 30 days (`sacct`), from which starts are forecast.
     pub history: bool,
+    /// Starts of waiting jobs are forecast from these, in the background, after each picture.
+    pub forecasts: bool,
 }
 
 impl Default for Settings {
@@ -142,6 +144,7 @@ impl Default for Capture {
             time_limit_secs: 60,
             keep: 288,
             history: true,
+            forecasts: true,
         }
     }
 }

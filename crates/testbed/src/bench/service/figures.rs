@@ -9,9 +9,9 @@ use anyhow::Result;
 use xtask::progress::Progress;
 use xtask::project;
 
-use super::READERS;
 use super::readers::{Read, Readers};
 use super::site::{self, Service};
+use super::{READERS, past};
 use crate::bench::capture::{Moment, Size, generate};
 use crate::bench::workload::count;
 
@@ -72,6 +72,7 @@ impl Figures {
         let folder = tempfile::tempdir_in(project::root().join("target"))?;
         let answers = folder.path().join("answers");
         generate(&answers, size, Moment::First)?;
+        past::generate(&answers.join("history.txt"), size)?;
         progress.step("the service: the first picture");
         let service = Service::start(program, folder.path(), &answers)?;
         let mut found = Figures {

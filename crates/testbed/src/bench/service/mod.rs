@@ -1,6 +1,7 @@
 //! Waiting time for pages of the service, while many people read and a new picture is taken.
 
 mod figures;
+mod past;
 mod readers;
 mod site;
 

@@ -40,7 +40,7 @@ impl Service {
         let own = User::from_uid(Uid::current())?.context("this user has no name")?;
         let settings = format!(
             "listen = \"127.0.0.1:0\"\nsocket = \"{}\"\nproxy_users = [\"{}\"]\ndatabase = \"{}\"\n\
-             [capture]\nfolder = \"{}\"\nevery_secs = {}\ntime_limit_secs = 300\nkeep = 2\nhistory = false\n\
+             [capture]\nfolder = \"{}\"\nevery_secs = {}\ntime_limit_secs = 300\nkeep = 2\nforecasts = false\n\
              [metrics]\nlisten = \"127.0.0.1:0\"\n",
             socket.display(),
             own.name,
@@ -195,6 +195,7 @@ fn commands(folder: &Path, answers: &Path, calls: &Path) -> Result<PathBuf> {
         ("sshare", cat("sshare")),
         ("sprio", cat("sprio")),
         ("squeue", cat("names")),
+        ("sacct", cat("history")),
     ] {
         let path = bin.join(name);
         fs::write(
