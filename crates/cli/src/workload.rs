@@ -5,8 +5,7 @@ use std::io::BufRead;
 use super::Failure;
 use super::cluster::refused;
 use fairtree::config::{Config, PolicyFile, UsageModel};
-use fairtree_analysis::history::{History, Placed, on_site, own_site};
-use fairtree_model::cluster::usage_models;
+use fairtree_analysis::history::{History, Placed, on_site, own_site, plans_on};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::workload::Summary;
 use fairtree_model::input::{Format, sacct, swf};
@@ -57,17 +56,14 @@ impl Counting {
 
     /// The models of accounts that have one of their own, or whose account above has.
     fn plans(&self) -> Vec<(String, UsageModel)> {
-        let own = self.config.accounts.iter();
-        let own = own.filter_map(|row| Some((row.account.clone(), row.plan?)));
-        let Some(site) = &self.site else {
-            return own.collect();
-        };
-        let models = usage_models(&self.config, &site.tree, |name| site.account(name));
-        let rows = site.rows.iter().zip(models);
-        let accounts =
-            rows.filter(|(row, model)| row.user.is_none() && *model != self.config.usage());
-        let plans = accounts.map(|(row, model)| (row.account.clone(), model));
-        plans.collect()
+        match &self.site {
+            Some(site) => plans_on(&self.config, site),
+            None => {
+                let own = self.config.accounts.iter();
+                let own = own.filter_map(|row| Some((row.account.clone(), row.plan?)));
+                own.collect()
+            }
+        }
     }
 }
 

@@ -6,7 +6,8 @@
 //! | [`picture`] | a capture, read and ranked: what all pages show |
 //! | [`starts`] | forecasts of starts, made in the background |
 //! | [`viewer`] | who looks, and what that person may see |
-//! | [`store`] | the database: plans, changes |
+//! | [`store`] | the database: plans, changes, courses over time |
+//! | [`earlier`] | courses of the days before its first picture, from sacct |
 //! | [`health`] | the doctor and the linter |
 //! | [`outside`] | changes without a plan |
 //! | `changing` | plans: kept, applied, taken back |
@@ -27,6 +28,7 @@ pub mod answer;
 pub mod app;
 mod changing;
 pub mod counters;
+pub mod earlier;
 pub mod health;
 pub mod listen;
 pub mod munge;

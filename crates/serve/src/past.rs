@@ -1,5 +1,7 @@
-//! The jobs of the last days, as a capture has them from sacct: read once for each picture, shown day by day.
+//! The jobs of the last days, as a capture has them from sacct: read once for each picture, shown day by day. Their whole
+//! days are kept in the database, and so outlive the answer of sacct.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,6 +15,7 @@ use fairtree_model::input::slurm::present;
 use fairtree_model::input::slurm::snapshot::Source;
 
 use crate::picture::Picture;
+use crate::store::{Day, Group, Store, StoreError};
 
 /// Past jobs.
 #[derive(Debug, Default)]
@@ -21,6 +24,8 @@ pub struct Past {
     pub folder: Option<PathBuf>,
     /// When it was taken, seconds since 1970.
     pub taken: i64,
+    /// When the first day begins of which all jobs are known, seconds since 1970.
+    pub first_day: i64,
     /// Jobs that started on days of which all jobs are known, and on the last day until `taken`.
     pub starts: PastStarts,
     /// Core-hours owed to accounts and users on these days, by the shares of the picture that read them; `None`: the
@@ -58,9 +63,104 @@ impl Past {
         Ok(Arc::new(Past {
             folder: Some(stored.folder),
             taken,
+            first_day: first,
             owed,
             starts: PastStarts::of(&past.jobs, first, taken + 1),
         }))
+    }
+}
+
+impl Past {
+    /// Keeps the days that are over: of all jobs, of those of each account with the accounts below it, and of those of
+    /// each user. Nothing where the picture does not have the jobs of all.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then nothing is kept.
+    pub fn keep(&self, store: &Store, picture: &Picture) -> Result<(), StoreError> {
+        let private = &picture.cluster.private_data;
+        if self.folder.is_none() || hides_jobs(private) || hides_usage(private) {
+            return Ok(());
+        }
+        let mut groups = Groups::default();
+        let waits = self.starts.by_day_of(|account, user| {
+            let mut of = groups.above(picture, account);
+            of.extend([
+                groups.position(Group::Site),
+                groups.position(Group::User(user.to_owned())),
+            ]);
+            of
+        });
+        let mut owed = BTreeMap::new();
+        if let Some(past) = &self.owed {
+            owed = past.by_day_of(&past.accounts, |account| {
+                let mut of = groups.above(picture, account);
+                if !of.is_empty() {
+                    of.push(groups.position(Group::Site));
+                }
+                of
+            });
+            owed.extend(past.by_day_of(&past.users, |user| {
+                vec![groups.position(Group::User(user.to_owned()))]
+            }));
+        }
+        let none = |day| Day {
+            day,
+            waits: None,
+            owed: None,
+        };
+        let mut days: BTreeMap<(u32, i64), Day> = BTreeMap::new();
+        for (group, of) in waits {
+            for waits in of {
+                let day = days.entry((group, waits.day));
+                day.or_insert_with(|| none(waits.day)).waits = Some(waits);
+            }
+        }
+        for (group, of) in owed {
+            for owed in of {
+                let day = days.entry((group, owed.day));
+                day.or_insert_with(|| none(owed.day)).owed = Some(owed);
+            }
+        }
+        let is_of_use = |group: &Group, day: &Day| {
+            // Of most users there is nothing to say on most days.
+            let nothing =
+                day.waits.is_none() && day.owed.is_none_or(|owed| owed.owed_core_hours == 0.0);
+            day.day + DAY_SECS <= self.taken && !(nothing && matches!(group, Group::User(_)))
+        };
+        let days = days.into_iter();
+        let days = days.map(|((group, _), day)| (&groups.all[group as usize], day));
+        store.keep_days(days.filter(|(group, day)| is_of_use(group, day)))
+    }
+}
+
+/// Groups of jobs, each with its position.
+#[derive(Default)]
+struct Groups {
+    all: Vec<Group>,
+    positions: HashMap<Group, u32>,
+}
+
+impl Groups {
+    fn position(&mut self, group: Group) -> u32 {
+        if let Some(at) = self.positions.get(&group) {
+            return *at;
+        }
+        let at = self.all.len() as u32;
+        self.all.push(group.clone());
+        self.positions.insert(group, at);
+        at
+    }
+
+    /// The account with a name, and those above it; none that the picture does not have.
+    fn above(&mut self, picture: &Picture, account: &str) -> Vec<u32> {
+        let mut of = Vec::new();
+        let mut next = picture.account(account);
+        while let Some(at) = next {
+            let name = picture.cluster.name(at).account.clone();
+            of.push(self.position(Group::Account(name)));
+            next = picture.cluster.tree.parent(at);
+        }
+        of
     }
 }
 

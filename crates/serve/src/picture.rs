@@ -342,6 +342,12 @@ impl Picture {
         })
     }
 
+    /// Returns true if these past jobs were read for this picture already.
+    pub fn has_past(&self, past: &Arc<Past>) -> bool {
+        let own = self.past.get().and_then(|own| own.as_ref().ok());
+        own.is_some_and(|own| Arc::ptr_eq(own, past))
+    }
+
     /// The row of scontrol, and the position among the cluster's jobs, of a job.
     pub fn job(&self, id: u32) -> Option<(&JobRow, usize)> {
         let (row, at) = self.jobs.get(&id)?;

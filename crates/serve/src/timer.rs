@@ -12,6 +12,7 @@ use fairtree_model::input::capture::{
 use fairtree_model::input::slurm::snapshot::Source;
 
 use crate::app::Shared;
+use crate::earlier;
 use crate::health::lint;
 use crate::outside::follow;
 use crate::pages;
@@ -58,12 +59,24 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
         let taken = tokio::task::spawn_blocking(move || {
             let (before, picture) = (to.picture(), take(&of, with_history)?);
             to.counters.taken(began.elapsed(), &picture);
+            if let Err(error) = earlier::keep(&to.store, &picture) {
+                eprintln!("fairtree-serve: warning: no courses from sacct: {error}");
+            }
             if let Err(error) = to.store.keep_course(&picture, user_days) {
                 eprintln!("fairtree-serve: warning: courses over time: {error}");
             }
             // Before anybody waits for it.
-            if let Err(why) = picture.past_after(before.as_deref()) {
-                eprintln!("fairtree-serve: warning: no waits over time: {why}");
+            match picture.past_after(before.as_deref()) {
+                Ok(past)
+                    if before
+                        .as_deref()
+                        .is_some_and(|before| before.has_past(past)) => {}
+                Ok(past) => {
+                    if let Err(error) = past.keep(&to.store, &picture) {
+                        eprintln!("fairtree-serve: warning: waits over time: {error}");
+                    }
+                }
+                Err(why) => eprintln!("fairtree-serve: warning: no waits over time: {why}"),
             }
             let followed = follow(&to.store, before.as_deref(), &picture, of.time_limit());
             to.replace(picture);

@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use axum::http::StatusCode;
+use fairtree_analysis::past::DayOfWaits;
+use fairtree_serve::picture::Picture;
+use fairtree_serve::store::{Day, Group, Store};
 use serde_json::{Value, json};
 use site::{Site, copy, numbers};
 
@@ -50,7 +53,7 @@ fn history() -> String {
 }
 
 /// The recorded capture with a past.
-fn site(user: &str, private: &str) -> Site {
+fn capture(private: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let change = format!("PrivateData = {private}");
     copy(
@@ -66,6 +69,11 @@ fn site(user: &str, private: &str) -> Site {
     manifest["user"] = json!("root");
     fs::write(file, manifest.to_string()).expect("written");
     fs::write(folder.path().join("history.txt"), history()).expect("written");
+    folder
+}
+
+fn site(user: &str, private: &str) -> Site {
+    let folder = capture(private);
     let site = Site::of(folder.path(), user);
     // It is read when it is asked for.
     site.page("/site");
@@ -231,6 +239,108 @@ fn owed_core_hours_are_shown_by_day() {
         &all,
         "an operator",
     );
+}
+
+/// A later capture without past jobs, and a database that kept the days of the capture with them.
+fn later(user: &str, private: &str) -> Site {
+    let folder = capture(private);
+    let picture = Picture::read(folder.path()).expect("a capture");
+    let store = Store::in_memory().expect("a database");
+    let past = picture.past().as_ref().expect("past jobs");
+    for _ in 0..2 {
+        past.keep(&store, &picture).expect("kept");
+    }
+    // A day long ago.
+    let waits = DayOfWaits {
+        day: LONG_AGO,
+        started_jobs: 7,
+        median_wait_seconds: 60.0,
+        p95_wait_seconds: 90.0,
+    };
+    let day = Day {
+        day: LONG_AGO,
+        waits: Some(waits),
+        owed: None,
+    };
+    let science = Group::Account("science".to_owned());
+    let kept = store.keep_days([(&science, day)].into_iter());
+    kept.expect("kept");
+    let folder = folder.path().join("20261121T104018Z");
+    fs::create_dir(&folder).expect("it can be made");
+    let private = format!("PrivateData = {private}");
+    copy(
+        &folder,
+        &[("config.txt", "PrivateData             = none", &private)],
+    );
+    let site = Site::with(&folder, user, store);
+    // It is read when it is asked for.
+    site.page("/me");
+    site
+}
+
+/// 1000 days before the first one of the jobs.
+const LONG_AGO: i64 = DAYS[0] - 1000 * 86_400;
+
+/// Days with core-hours owed that are kept.
+fn kept_owed(site: &Site, path: &str) -> Vec<(i64, f64)> {
+    let document = site.json(&format!("/api/v1{path}"));
+    let rows = document["owed"].as_array().expect("a list").iter();
+    let rows = rows.map(|row| {
+        let hours = row["owed_core_hours"].as_f64().expect("a number");
+        (row["day"].as_i64().expect("a day"), hours)
+    });
+    rows.filter(|row| row.1 != 0.0).collect()
+}
+
+// The values are those of the two tests above.
+#[test]
+fn days_outlive_the_past_jobs() {
+    let bob = later("ft2-bob", "none");
+    near(&waits(&bob, "/me"), &[(DAYS[0], 2.0, 200.0, 290.0)], "me");
+    let physics = [(DAYS[0], 3.0, 300.0, 480.0)];
+    near(&waits(&bob, "/account/physics"), &physics, "physics");
+    let medicine = [(DAYS[0], 1.0, 1000.0, 1000.0), (DAYS[1], 1.0, 50.0, 50.0)];
+    near(&waits(&bob, "/account/medicine"), &medicine, "medicine");
+    let science = [(LONG_AGO, 7.0, 60.0, 90.0), physics[0]];
+    near(&waits(&bob, "/account/science"), &science, "science");
+    let all = [(DAYS[0], 4.0, 400.0, 925.0), (DAYS[1], 2.0, 100.0, 145.0)];
+    near(&waits(&bob, "/site"), &all, "site");
+    let page = bob.page("/site");
+    assert_eq!(numbers(&page, "past_taken"), [0.0; 0]);
+    assert_eq!(numbers(&page, "kept_until"), [(DAYS[1] + 86_400) as f64]);
+    let (physics, genomics) = (16.0 * 40.0 / 101.0, 16.0 * 10.0 / 101.0);
+    let of_physics = (4.0 * 500.0 + (physics - 4.0) * 400.0) / 3600.0;
+    let of_genomics = [genomics * 1000.0 / 3600.0, genomics * 50.0 / 3600.0];
+    let mine = [(DAYS[0], physics / 2.0 * 300.0 / 3600.0)];
+    near_owed(&kept_owed(&bob, "/me"), &mine, "me");
+    let medicine = [(DAYS[0], of_genomics[0]), (DAYS[1], of_genomics[1])];
+    near_owed(&kept_owed(&bob, "/account/medicine"), &medicine, "medicine");
+    let all = [
+        (DAYS[0], of_physics + of_genomics[0]),
+        (DAYS[1], of_genomics[1]),
+    ];
+    near_owed(&kept_owed(&bob, "/site"), &all, "site");
+}
+
+#[test]
+fn kept_days_of_others_are_private() {
+    let all = [(DAYS[0], 4.0, 400.0, 925.0), (DAYS[1], 2.0, 100.0, 145.0)];
+    let bob = later("ft2-bob", "jobs,usage");
+    near(&waits(&bob, "/me"), &[(DAYS[0], 2.0, 200.0, 290.0)], "me");
+    near(&waits(&bob, "/site"), &[], "site");
+    assert_eq!(kept_owed(&bob, "/site"), []);
+    let bob = later("ft2-bob", "jobs");
+    near(&waits(&bob, "/account/physics"), &[], "physics");
+    assert_eq!(kept_owed(&bob, "/site").len(), 2);
+    let bob = later("ft2-bob", "usage");
+    near(&waits(&bob, "/site"), &all, "site");
+    assert_eq!(kept_owed(&bob, "/site"), []);
+    let frank = later("ft2-frank", "jobs");
+    let medicine = [(DAYS[0], 1.0, 1000.0, 1000.0), (DAYS[1], 1.0, 50.0, 50.0)];
+    near(&waits(&frank, "/account/medicine"), &medicine, "frank");
+    let dave = later("ft2-dave", "jobs,usage,users,accounts");
+    near(&waits(&dave, "/site"), &all, "an operator");
+    assert_eq!(kept_owed(&dave, "/site").len(), 2);
 }
 
 #[test]

@@ -18,9 +18,9 @@ mod steps;
 mod timeline;
 
 pub use captures::from_captures;
-pub use owners::{NO_SITE, Placed, on_site, own_site};
+pub use owners::{NO_SITE, Placed, on_site, own_site, plans_on};
 pub use series::Series;
-pub use timeline::{Course, Timeline, from_history};
+pub use timeline::{Course, Timeline, each_moment, from_history};
 
 use std::collections::HashMap;
 

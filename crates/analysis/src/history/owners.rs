@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::{History, Owner};
-use fairtree::config::Config;
+use fairtree::config::{Config, UsageModel};
 use fairtree::extended::Extended;
 use fairtree::tree::Shares;
 use fairtree::usage::Ledger;
+use fairtree_model::cluster::usage_models;
 use fairtree_model::input::InputError;
 use fairtree_model::input::site::from_assocs::site;
 use fairtree_model::input::site::{Site, SiteRow};
@@ -67,6 +68,16 @@ pub fn own_site(file: &str, config: &Config, history: &History) -> Result<Placed
     let mut placed = on_site(site, history);
     placed.notes.push(NO_SITE.to_owned());
     Ok(placed)
+}
+
+/// The usage models of the accounts of a site whose plan, or that of an account above, differs from `usage=` in
+/// `config`.
+pub fn plans_on(config: &Config, site: &Site) -> Vec<(String, UsageModel)> {
+    let models = usage_models(config, &site.tree, |name| site.account(name));
+    let rows = site.rows.iter().zip(models);
+    let accounts = rows.filter(|(row, model)| row.user.is_none() && *model != config.usage());
+    let plans = accounts.map(|(row, model)| (row.account.clone(), model));
+    plans.collect()
 }
 
 /// The owners on a site that is known. The use of a user whom the site does not know is its

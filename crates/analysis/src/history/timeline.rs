@@ -5,7 +5,7 @@ use super::{History, Series, captures};
 use crate::share::{ShareReport, from_site};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{Ranking, compute_again};
+use fairtree::fairshare::{AssocFairshare, Ranking, compute_again};
 use fairtree::usage::Ledger;
 
 /// A site over time.
@@ -64,6 +64,28 @@ impl From<ShareReport> for Timeline {
     }
 }
 
+/// Gives `each` every moment of a history, and the engine's results then, one per row of the site: of
+/// moments that are not kept. As [`from_history`] otherwise.
+pub fn each_moment(
+    history: &History,
+    placed: &Placed,
+    ranking: Ranking,
+    compat: Compat,
+    each: &mut dyn FnMut(i64, &[AssocFairshare]),
+) {
+    let site = &placed.site;
+    let entitlement = site.entitlement();
+    let mut found = Vec::new();
+    history.walk(|time, used| {
+        let own = spread(&placed.positions, used, site.tree.len());
+        let ledger = Ledger::from_own(&site.tree, &own).unwrap_or_else(|_| Ledger::new(&site.tree));
+        let by = (ranking, &entitlement);
+        let spare = std::mem::take(&mut found);
+        found = compute_again(by, compat, &site.tree, ledger.raw(), spare);
+        each(time, &found);
+    });
+}
+
 /// The engine's results for a history, step by step, under the settings of its site except for
 /// `ranking` and `compat`.
 ///
@@ -76,13 +98,8 @@ pub fn from_history(
     compat: Compat,
 ) -> Timeline {
     let site = &placed.site;
-    let entitlement = site.entitlement();
     let mut courses = vec![Course::default(); site.rows.len()];
-    history.walk(|_, used| {
-        let own = spread(&placed.positions, used, site.tree.len());
-        let ledger = Ledger::from_own(&site.tree, &own).unwrap_or_else(|_| Ledger::new(&site.tree));
-        let by = (ranking, &entitlement);
-        let found = compute_again(by, compat, &site.tree, ledger.raw(), Vec::new());
+    each_moment(history, placed, ranking, compat, &mut |_, found| {
         for (course, found) in courses.iter_mut().zip(found) {
             course.norm_shares.push(Some(found.norm_shares));
             course

@@ -1,5 +1,7 @@
 //! Core-hours that accounts and users were owed, by day.
 
+use std::collections::BTreeMap;
+
 use fairtree_model::input::recorded::RecordedJob;
 use fairtree_sim::job::Job;
 use serde::Serialize;
@@ -117,6 +119,23 @@ impl PastOwed {
             users: owed(users, |job| job.user, &of_users),
             days,
         }
+    }
+
+    /// Core-hours owed by day to groups of `accounts` or `users`, which may overlap; `groups`: those of a name.
+    pub fn by_day_of(
+        &self,
+        of: &[Owed],
+        mut groups: impl FnMut(&str) -> Vec<u32>,
+    ) -> BTreeMap<u32, Vec<DayOfOwed>> {
+        let mut members: BTreeMap<u32, Vec<&Owed>> = BTreeMap::new();
+        for one in of {
+            for group in groups(&one.name) {
+                members.entry(group).or_default().push(one);
+            }
+        }
+        let days = members.into_iter();
+        days.map(|(group, of)| (group, self.by_day(of.into_iter())))
+            .collect()
     }
 
     /// Core-hours owed by day to some of `accounts` or `users` together.

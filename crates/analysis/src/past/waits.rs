@@ -1,5 +1,7 @@
 //! Waits of jobs that started, by day.
 
+use std::collections::BTreeMap;
+
 use fairtree_model::input::recorded::RecordedJob;
 use serde::Serialize;
 
@@ -79,15 +81,49 @@ impl PastStarts {
             waits.clear();
             let starts = of_day.iter().filter(|start| wanted[start.owner as usize]);
             waits.extend(starts.map(|start| f64::from(start.wait_secs)));
-            let both = quantile(&waits, 0.5).zip(quantile(&waits, 0.95));
-            days.extend(both.map(|(median, p95)| DayOfWaits {
-                day: i64::from(of_day[0].day) * DAY_SECS,
-                started_jobs: waits.len() as u64,
-                median_wait_seconds: median,
-                p95_wait_seconds: p95,
-            }));
+            days.extend(DayOfWaits::of(of_day[0].day, &waits));
         }
         days
+    }
+
+    /// Waits by day of groups of jobs, which may overlap; `groups`: those of the jobs of an account and a user. Days on
+    /// which none of a group started are absent.
+    pub fn by_day_of(
+        &self,
+        mut groups: impl FnMut(&str, &str) -> Vec<u32>,
+    ) -> BTreeMap<u32, Vec<DayOfWaits>> {
+        let owners = self.owners.iter();
+        let of: Vec<Vec<u32>> = owners
+            .map(|(account, user)| groups(account, user))
+            .collect();
+        let mut days: BTreeMap<u32, Vec<DayOfWaits>> = BTreeMap::new();
+        for of_day in self.starts.chunk_by(|a, b| a.day == b.day) {
+            let mut waits: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+            for start in of_day {
+                for group in &of[start.owner as usize] {
+                    let of_group = waits.entry(*group).or_default();
+                    of_group.push(f64::from(start.wait_secs));
+                }
+            }
+            for (group, waits) in waits {
+                let day = DayOfWaits::of(of_day[0].day, &waits);
+                days.entry(group).or_default().extend(day);
+            }
+        }
+        days
+    }
+}
+
+impl DayOfWaits {
+    /// Waits in ascending order, on a day since 1970; `None` without any.
+    fn of(day: i32, waits: &[f64]) -> Option<DayOfWaits> {
+        let both = quantile(waits, 0.5).zip(quantile(waits, 0.95));
+        both.map(|(median, p95)| DayOfWaits {
+            day: i64::from(day) * DAY_SECS,
+            started_jobs: waits.len() as u64,
+            median_wait_seconds: median,
+            p95_wait_seconds: p95,
+        })
     }
 }
 
@@ -162,5 +198,13 @@ mod tests {
             [day(0, 1, 80.0, 80.0)]
         );
         assert_eq!(past.by_day(|_, user| user == "x"), []);
+        // Group 0 has all, 1 those of b, 2 nobody.
+        let groups = past.by_day_of(|account, _| match account {
+            "b" => vec![0, 1],
+            _ => vec![0],
+        });
+        assert_eq!(groups[&0], past.by_day(|_, _| true));
+        assert_eq!(groups[&1], [day(0, 2, 80.0, 80.0)]);
+        assert_eq!(groups.len(), 2);
     }
 }

@@ -3,6 +3,7 @@
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::Names;
 use fairtree_render::chart::panels;
+use fairtree_render::page::moment;
 use maud::{Markup, html};
 
 use super::Seen;
@@ -26,9 +27,14 @@ impl Seen<'_> {
         let left_out = of.len().saturating_sub(DRAWN);
         of.truncate(DRAWN);
         let mut drawn = Vec::new();
+        let (mut recorded, mut computed) = (None, None);
         for at in of.into_iter().map(AssocIndex::new) {
             match store.course(cluster.name(at)) {
-                Ok(Some((course, times))) => drawn.push((cluster.assoc(at), course, times)),
+                Ok(Some(over)) => {
+                    recorded = earlier(recorded, over.recorded_from);
+                    computed = earlier(computed, over.computed_from);
+                    drawn.push((cluster.assoc(at), over.course, over.times));
+                }
                 Ok(None) => {}
                 Err(error) => return html! { p class="warning" { "Over time: " (error) "." } },
             }
@@ -37,7 +43,29 @@ impl Seen<'_> {
             @if !drawn.is_empty() {
                 h2 { "Share and use over time" }
                 (panels(&drawn))
+                (origin(recorded, computed))
                 @if left_out > 0 { p class="hint" { (left_out) " with less use are not drawn." } }
+            }
+        }
+    }
+}
+
+/// The earlier one of two moments.
+fn earlier(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    a.into_iter().chain(b).min()
+}
+
+/// Since when the service has recorded what is drawn, and what was computed from jobs.
+fn origin(recorded: Option<i64>, computed: Option<i64>) -> Markup {
+    html! {
+        p class="hint" {
+            @match recorded {
+                Some(recorded) => { "The service has recorded these numbers since " (moment("recorded_from", recorded)) ". " }
+                None => { "The service has not recorded these numbers itself yet. " }
+            }
+            @if let Some(computed) = computed {
+                "Those of before, from " (moment("computed_from", computed)) ", were computed when it started: from the jobs that "
+                "sacct listed, with the shares of that day, and without use of earlier days."
             }
         }
     }

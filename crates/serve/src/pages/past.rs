@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fairtree_analysis::past::{DayOfOwed, DayOfWaits};
+use fairtree::tree::AssocIndex;
+use fairtree_analysis::past::{DAY_SECS, DayOfOwed, DayOfWaits};
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::span::Span;
 use fairtree_render::chart::{Column, columns};
@@ -13,6 +14,7 @@ use serde::Serialize;
 use super::Seen;
 use crate::past::Past;
 use crate::sheet::{Cell, Sheet};
+use crate::store::{Group, StoreError};
 
 /// Columns of days in a table.
 const COLUMNS: [&str; 5] = [
@@ -39,9 +41,11 @@ pub(super) enum Whose {
 pub(super) struct OverDays {
     /// When sacct was asked, seconds since 1970; `None`: no capture has past jobs.
     past_taken: Option<i64>,
+    /// The end of the days that are only in the database, seconds since 1970; `None`: there are none.
+    kept_until: Option<i64>,
     /// Days on which jobs started.
     waits: Vec<DayOfWaits>,
-    /// All days; empty where it cannot be computed, or where the person sees nobody to whom it could be owed.
+    /// All days of the past jobs, and those that are kept; empty where it cannot be computed, or where the person sees nobody to whom it could be owed.
     owed: Vec<DayOfOwed>,
     #[serde(skip)]
     why: Option<String>,
@@ -50,23 +54,66 @@ pub(super) struct OverDays {
 impl Seen<'_> {
     /// Past jobs that the person may see, by day.
     pub(super) fn over_days(self, whose: Whose) -> OverDays {
+        let mut over = OverDays {
+            past_taken: None,
+            kept_until: None,
+            waits: Vec::new(),
+            owed: Vec::new(),
+            why: None,
+        };
         let past = match self.picture.past() {
             Ok(past) => past,
             Err(why) => {
-                return OverDays {
-                    past_taken: None,
-                    waits: Vec::new(),
-                    owed: Vec::new(),
-                    why: Some(why.clone()),
-                };
+                over.why = Some(why.clone());
+                return over;
             }
         };
-        OverDays {
-            past_taken: past.folder.is_some().then_some(past.taken),
-            waits: self.waits_by_day(past, whose),
-            owed: self.owed_by_day(past, whose),
-            why: None,
+        let until = match past.folder {
+            Some(_) => past.first_day,
+            None => i64::MAX,
+        };
+        if let Err(error) = self.kept_days(whose, until, &mut over) {
+            over.why = Some(error.to_string());
         }
+        over.past_taken = past.folder.is_some().then_some(past.taken);
+        over.waits.extend(self.waits_by_day(past, whose));
+        over.owed.extend(self.owed_by_day(past, whose));
+        over
+    }
+
+    /// Adds days that the database has, before a moment. It has those of whole groups: who does not see all of a group
+    /// sees none of its days there.
+    fn kept_days(self, whose: Whose, until: i64, over: &mut OverDays) -> Result<(), StoreError> {
+        let Some(store) = self.around.store else {
+            return Ok(());
+        };
+        let (viewer, private) = (self.viewer, self.picture.private);
+        let (group, sees_all) = match whose {
+            Whose::Mine => (Group::User(viewer.user.clone()), true),
+            Whose::Site => (Group::Site, viewer.operator),
+            Whose::Account(at) => {
+                let name = &self.picture.cluster.name(AssocIndex::new(at)).account;
+                let sees = viewer.operator || viewer.coordinates(self.picture, at);
+                (Group::Account(name.clone()), sees)
+            }
+        };
+        let (sees_jobs, sees_usage) = (
+            sees_all || !private.jobs,
+            sees_all || !(private.usage || private.accounts),
+        );
+        if !sees_jobs && !sees_usage {
+            return Ok(());
+        }
+        for day in store.days(&group, until)? {
+            let waits = day.waits.filter(|_| sees_jobs);
+            let owed = day.owed.filter(|_| sees_usage);
+            if waits.is_some() || owed.is_some() {
+                over.kept_until = Some(day.day + DAY_SECS);
+            }
+            over.waits.extend(waits);
+            over.owed.extend(owed);
+        }
+        Ok(())
     }
 
     fn waits_by_day(self, past: &Past, whose: Whose) -> Vec<DayOfWaits> {
@@ -123,9 +170,9 @@ impl OverDays {
         if let Some(why) = &self.why {
             return html! { p class="warning" { "Waits over time: " (why) "." } };
         }
-        let Some(taken) = self.past_taken else {
+        if self.past_taken.is_none() && self.kept_until.is_none() {
             return html! {};
-        };
+        }
         let column = |day: &DayOfWaits| Column {
             day: day.day,
             value: day.median_wait_seconds / 3600.0,
@@ -135,10 +182,14 @@ impl OverDays {
         let secs = |name, secs: f64| figure(name, secs, &Span(secs.round() as u64).to_string());
         html! {
             h2 { "Waits over time" }
-            @if self.waits.is_empty() { p { "No job that you may see here started in the last " (Source::HISTORY_DAYS) " days." } } @else {
+            @if self.waits.is_empty() { p { "No job that you may see here started in the last " (Source::HISTORY_DAYS) " days or in those that were kept." } } @else {
                 p class="hint" {
                     "Waits of jobs that started on a day (UTC), from when they were eligible: columns are medians; 95 of 100 "
-                    "waits are below the lines. sacct was asked at " (moment("past_taken", taken)) "."
+                    "waits are below the lines."
+                    @if let Some(taken) = self.past_taken { " sacct was asked at " (moment("past_taken", taken)) "." }
+                    @if let Some(until) = self.kept_until {
+                        " Days before " (moment("kept_until", until)) " are those of earlier answers."
+                    }
                 }
                 (columns("Median wait of each day, and the wait that 95 of 100 jobs did not exceed", "h", &drawn))
                 details {

@@ -1,16 +1,19 @@
-//! The database: plans, what became of them, changes of shares that others made, and courses over time.
+//! The database: plans, what became of them, changes of shares that others made, courses over time, and waits and
+//! owed core-hours of each day.
 //!
 //! One process writes it, on a local disk. A change is one transaction: after a kill or a full disk the
 //! database has it whole or not at all. Pages read by connections of their own, which do not wait for the one that
 //! writes.
 
 mod courses;
+mod days;
 mod schema;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use courses::Over;
+pub use courses::{Earlier, Over};
+pub use days::{Day, Group};
 use fairtree_analysis::plan::{Outcome, Plan, State};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 use serde::Serialize;

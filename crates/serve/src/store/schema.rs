@@ -10,7 +10,7 @@ use super::StoreError;
 
 /// The statements that lead from each schema to the next; schema 0 is an empty file. `PRAGMA user_version` has
 /// the number of the schema. `tests/schemas` has a database of each.
-pub(super) const STEPS: [&str; 2] = [
+pub(super) const STEPS: [&str; 4] = [
     "
 CREATE TABLE plan (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -47,6 +47,23 @@ CREATE TABLE course (
     PRIMARY KEY (assoc, time)
 ) WITHOUT ROWID;
 CREATE INDEX course_by_time ON course (time);
+",
+    // 1: computed from the jobs that sacct listed; 0: of a picture.
+    "
+ALTER TABLE course ADD COLUMN from_sacct INTEGER NOT NULL DEFAULT 0;
+",
+    // kind: site, account or user; waits in seconds.
+    "
+CREATE TABLE day (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    started_jobs INTEGER NOT NULL,
+    median_wait REAL,
+    p95_wait REAL,
+    owed_core_hours REAL,
+    PRIMARY KEY (kind, name, day)
+) WITHOUT ROWID;
 ",
 ];
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::picture::Picture;
+use fairtree_analysis::past::{DayOfOwed, DayOfWaits};
 use fairtree_analysis::plan::{Change, LevelThen, RowThen, SCHEMA, Who};
 use fairtree_model::cluster::AssocName;
 
@@ -132,8 +133,7 @@ fn pages_do_not_wait_for_the_writer() {
     let held = store.held();
     held.execute_batch("BEGIN IMMEDIATE; DELETE FROM course")
         .unwrap();
-    let (_, times) = store.course(&name).unwrap().unwrap();
-    assert_eq!(times.len(), 2);
+    assert_eq!(store.course(&name).unwrap().unwrap().times.len(), 2);
     held.execute_batch("COMMIT").unwrap();
     drop(held);
     assert_eq!(store.course(&name).unwrap(), None);
@@ -150,7 +150,8 @@ fn tables(connection: &Connection) -> Vec<String> {
 }
 
 /// Dumps of databases of each schema, as `sqlite3 FILE .dump` prints them: plan 2 (1 was removed), two changes from
-/// outside, from schema 2 on two moments of physics and one of bob in it.
+/// outside, from schema 2 on two moments of physics and one of bob in it, from schema 3 on the first moment from sacct,
+/// from schema 4 on a day of physics and one of the site, without waits.
 #[test]
 fn databases_of_each_schema_are_brought_up() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas");
@@ -187,11 +188,17 @@ fn databases_of_each_schema_are_brought_up() {
         };
         let found = store.course(&name(None)).unwrap();
         assert_eq!(found.is_some(), schema >= 2);
-        if let Some((course, times)) = found {
-            assert_eq!(times, [7200, 10_800]);
-            let used: Vec<_> = course.effective_usage.iter().collect();
+        if let Some(found) = found {
+            assert_eq!(found.times, [7200, 10_800]);
+            let used: Vec<_> = found.course.effective_usage.iter().collect();
             assert_eq!(used, [Some(0.25), Some(0.75)]);
-            assert!(course.fs_factor.iter().all(|factor| factor.is_none()));
+            let mut factors = found.course.fs_factor.iter();
+            assert!(factors.all(|factor| factor.is_none()));
+            // From schema 3 on, physics has its first moment from sacct.
+            let computed = (schema >= 3).then_some(7200);
+            assert_eq!(found.computed_from, computed, "schema {schema}");
+            let recorded = if schema >= 3 { 10_800 } else { 7200 };
+            assert_eq!(found.recorded_from, Some(recorded), "schema {schema}");
             let sql = "SELECT time, norm_shares, used, fs_factor FROM course WHERE assoc = 2";
             let bob: (i64, f64, f64, f64) = store
                 .held()
@@ -201,6 +208,24 @@ fn databases_of_each_schema_are_brought_up() {
                 .unwrap();
             assert_eq!(bob, (7200, 0.25, 50.0, 0.875));
         }
+        let days = store.days(&Group::Account("physics".to_owned()), 172_800);
+        let waits = DayOfWaits {
+            day: 86_400,
+            started_jobs: 3,
+            median_wait_seconds: 60.0,
+            p95_wait_seconds: 90.0,
+        };
+        let owed = DayOfOwed {
+            day: 86_400,
+            owed_core_hours: 1.5,
+        };
+        let day = Day {
+            day: 86_400,
+            waits: Some(waits),
+            owed: Some(owed),
+        };
+        let expected = if schema >= 4 { vec![day] } else { Vec::new() };
+        assert_eq!(days.unwrap(), expected, "schema {schema}");
         // Numbers are not used again.
         assert_eq!(store.keep(&plan()).unwrap(), "3");
     }
@@ -243,14 +268,15 @@ fn users_are_thinned_out_and_accounts_stay() {
         };
         store.course(&name).unwrap()
     };
-    let (physics, times) = course("physics", None).unwrap();
-    assert_eq!(times.len(), 72);
-    assert_eq!(times[1] - times[0], 3600);
+    let physics = course("physics", None).unwrap();
+    assert_eq!(physics.times.len(), 72);
+    assert_eq!(physics.times[1] - physics.times[0], 3600);
     // 2 of 3 shares.
-    let share = physics.norm_shares.iter().flatten().next().unwrap();
+    let mut shares = physics.course.norm_shares.iter().flatten();
+    let share = shares.next().unwrap();
     assert!((share - 2.0 / 3.0).abs() < 1e-6, "{share}");
-    let (_, times) = course("physics", Some("ft2-bob")).unwrap();
-    assert_eq!(times.len(), 25 + 2);
+    let bob = course("physics", Some("ft2-bob")).unwrap();
+    assert_eq!(bob.times.len(), 25 + 2);
     assert_eq!(course("physics", Some("nobody")), None);
     // root has used nothing.
     assert_eq!(course("root", Some("root")), None);

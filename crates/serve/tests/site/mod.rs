@@ -12,6 +12,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use fairtree_serve::app::{Access, Shared, app, metrics_app};
+use fairtree_serve::earlier;
 use fairtree_serve::picture::Picture;
 use fairtree_serve::starts::Starts;
 use fairtree_serve::store::Store;
@@ -65,8 +66,12 @@ impl Site {
 
     /// The capture in a folder.
     pub fn of(folder: &Path, user: &str) -> Site {
+        Site::with(folder, user, Store::in_memory().expect("a database"))
+    }
+
+    /// The capture in a folder, and what a database has.
+    pub fn with(folder: &Path, user: &str, store: Store) -> Site {
         let picture = Picture::read(folder).expect("a capture");
-        let store = Store::in_memory().expect("a database");
         let access = Access::As(user.to_owned());
         let shared = Arc::new(Shared::new(Some(picture), access, store));
         let app = app(shared.clone());
@@ -83,6 +88,16 @@ impl Site {
             let kept = site.shared.store.keep_course(&picture, 35);
             kept.expect("a course");
         }
+        site
+    }
+
+    /// The capture in a folder, with an empty database filled from its past jobs, as when the service starts.
+    pub fn first_start(folder: &Path, user: &str) -> Site {
+        let site = Site::of(folder, user);
+        let picture = site.shared.picture().expect("a picture");
+        earlier::keep(&site.shared.store, &picture).expect("a course");
+        let kept = site.shared.store.keep_course(&picture, 35);
+        kept.expect("a course");
         site
     }
 
