@@ -3,7 +3,7 @@
 //! Jobs in order of tier, priority and submission; the first one of a partition that does not fit
 //! blocks this partition and takes its nodes from all jobs after it.
 
-use fairtree_model::machine::Machine;
+use fairtree_model::machine::{Machine, Node};
 
 use super::ask::Ask;
 use super::node_set::NodeSet;
@@ -45,6 +45,8 @@ impl Watcher for () {}
 pub struct Layout {
     /// The nodes of each partition.
     pub partitions: Vec<NodeSet>,
+    /// CPUs of each node.
+    pub cpus: Vec<u32>,
     /// The machine without any job.
     pub unused: Uses,
 }
@@ -57,6 +59,7 @@ impl Layout {
         let sets = partitions.map(|one| NodeSet::of(size, one.nodes.iter().copied()));
         Layout {
             partitions: sets.collect(),
+            cpus: machine.nodes.iter().map(Node::cpus).collect(),
             unused: Uses::none(machine),
         }
     }
@@ -115,9 +118,16 @@ pub fn try_start(
     let Some(allocation) = found else {
         // Limits are looked at before the job blocks its partition.
         let mut weights = state.weights.clone();
-        let Some(could) = question.choose(&config, &layout.unused, &mut weights) else {
+        let key = (one.job, one.partition);
+        let known = state.on_empty.get(&key).cloned();
+        let could = known.or_else(|| question.choose(&config, &layout.unused, &mut weights));
+        let Some(could) = could else {
             return Outcome::Never;
         };
+        // Where generic resources are asked for, the question sets weights of nodes.
+        if ask.gres.is_empty() {
+            state.on_empty.entry(key).or_insert_with(|| could.clone());
+        }
         let running = Running {
             job: one.job,
             partition: one.partition,

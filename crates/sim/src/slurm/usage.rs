@@ -164,16 +164,21 @@ impl Uses {
     /// Takes the parts of a job away.
     pub fn release(&mut self, machine: &Machine, allocation: &Allocation) {
         for part in &allocation.parts {
-            let node = &mut self.nodes[part.node];
-            node.cores = node.cores.saturating_sub(part.cores);
-            node.memory_mb = node.memory_mb.saturating_sub(part.memory_mb);
-            node.jobs = node.jobs.saturating_sub(1);
-            node.whole &= !allocation.whole;
-            for (own, less) in node.gres.iter_mut().zip(&part.gres) {
-                *own = own.saturating_sub(*less);
-            }
-            self.sort_in(machine, part.node);
+            self.release_part(machine, part, allocation.whole);
         }
+    }
+
+    /// Takes a job's part of a node away; `whole`: the job has all of the node.
+    pub fn release_part(&mut self, machine: &Machine, part: &Part, whole: bool) {
+        let node = &mut self.nodes[part.node];
+        node.cores = node.cores.saturating_sub(part.cores);
+        node.memory_mb = node.memory_mb.saturating_sub(part.memory_mb);
+        node.jobs = node.jobs.saturating_sub(1);
+        node.whole &= !whole;
+        for (own, less) in node.gres.iter_mut().zip(&part.gres) {
+            *own = own.saturating_sub(*less);
+        }
+        self.sort_in(machine, part.node);
     }
 
     fn sort_in(&mut self, machine: &Machine, node: usize) {

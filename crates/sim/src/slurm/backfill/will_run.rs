@@ -50,10 +50,16 @@ pub(super) fn will_run(
     if when.now_only {
         return None;
     }
-    // A job that does not fit when nothing runs need not wait for each end. Where generic resources are
+    // A job that has too few CPUs when nothing runs need not wait for each end. Where generic resources are
     // asked for, each end sets weights of nodes.
     let is_plain = question.ask.gres.is_empty();
-    if is_plain && question.choose(offered, &layout.unused, weights).is_none() {
+    let cpus = || {
+        offered
+            .iter()
+            .map(|at| u64::from(layout.cpus[at]))
+            .sum::<u64>()
+    };
+    if is_plain && cpus() < u64::from(question.ask.cpus) {
         return None;
     }
     let mut idle = Ends {
@@ -151,13 +157,11 @@ impl Ends<'_> {
     }
 
     fn end(&mut self, machine: &Machine, running: &Running, offers: &mut [Offers]) {
-        let parts = &running.allocation.parts;
-        let before = parts
-            .iter()
-            .map(|part| (part.node, self.uses[part.node].clone()));
-        self.before.extend(before);
-        self.uses.release(machine, &running.allocation);
-        for part in parts {
+        let parts = running.allocation.parts.iter();
+        for part in parts.filter(|part| self.offered.contains(part.node)) {
+            self.before.push((part.node, self.uses[part.node].clone()));
+            self.uses
+                .release_part(machine, part, running.allocation.whole);
             for offers in &mut *offers {
                 offers.renew(
                     self.question,
