@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use browser::{Browser, FAULTS, SMALLEST};
+use browser::{Browser, FAULTS, SMALLEST, UNFOLD};
 use running::{Place, credential, token};
 use serde_json::json;
 
@@ -87,13 +87,7 @@ fn pages_are_readable_and_shares_are_edited() {
         browser.scripts(scripts);
         for page in PAGES {
             browser.visit(&format!("{url}{page}"));
-            let faults = browser.value(FAULTS);
-            assert_eq!(faults, json!([]), "{page} {width} {scheme} {scripts}");
-            let smallest = browser.value(SMALLEST);
-            assert!(
-                smallest[0].as_f64() >= Some(12.0),
-                "{page} {width}: {smallest}"
-            );
+            measured(&mut browser, &format!("{page} {width} {scheme} {scripts}"));
             if !scripts || width == 400 {
                 let name = page.trim_start_matches('/').replace('/', "-");
                 browser.keep(&kept(&format!("{name}-{width}-{scheme}")));
@@ -128,7 +122,7 @@ fn editing(browser: &mut Browser, url: &str) {
             .text("document.body.innerText")
             .contains("fairtree apply 1")
     );
-    assert_eq!(browser.value(FAULTS), json!([]));
+    readable(browser, "plan");
     browser.follow("nav a[href='/changes']");
     assert_eq!(
         browser.value("document.querySelectorAll('tr[data-row=\"1\"]').length"),
@@ -207,8 +201,29 @@ fn people_sign_in_apply_and_take_back() {
     browser.keep(&kept("taken-back"));
 }
 
+/// Measures a page, narrow and wide, light and dark.
 fn readable(browser: &mut Browser, what: &str) {
+    for (width, scheme) in [
+        (400, "light"),
+        (400, "dark"),
+        (1400, "light"),
+        (1400, "dark"),
+    ] {
+        browser.resize(width, 900);
+        browser.prefers(scheme);
+        measured(browser, &format!("{what} {width} {scheme}"));
+        if width == 400 {
+            browser.keep(&kept(&format!("{what}-{width}-{scheme}")));
+        }
+    }
+}
+
+/// Measures a page as it is.
+fn measured(browser: &mut Browser, what: &str) {
+    browser.value(UNFOLD);
     assert_eq!(browser.value(FAULTS), json!([]), "{what}");
+    let smallest = browser.value(SMALLEST);
+    assert!(smallest[0].as_f64() >= Some(12.0), "{what}: {smallest}");
 }
 
 /// Opens a link as `fairtree login` prints it, and confirms.
