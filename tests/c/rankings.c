@@ -125,6 +125,37 @@ static void load(ft_config *config, const char *policy)
     OK(ft_config_load_policy(config, policy, strlen(policy), "policy.toml"));
 }
 
+/* Minutes of a file below an account that has 10: refused from 11 on, before anything changes. With 10
+   nothing is left for others below it: 110 s of 7 minutes, 150 s of 3. Use is ranked within groups as
+   before. Without minutes, hub 2 is entitled to nothing. */
+static void excess(ft_tree *tree, ft_config *config, const ft_pass_input *input)
+{
+    static const char BEYOND[] = "ranking = 'least_used:2'\n[accounts.3]\nminutes = 10\n"
+                                 "[accounts.6]\nminutes = 7\n[accounts.7]\nminutes = 4\n";
+    static const char WITHIN[] = "ranking = 'least_used:2'\n[accounts.3]\nminutes = 10\n"
+                                 "[accounts.6]\nminutes = 7\n[accounts.7]\nminutes = 3\n";
+    static const char *const SAID[] = {
+        "accounts.6.minutes", "10 minutes in all directly below one account", "6, 7 have 11",
+        "policy.toml:4",
+    };
+    ft_fairshare before[LEN], after[LEN];
+    OK(ft_fairshare_rows(tree, before, LEN, sizeof(before[0])));
+    load(config, BEYOND);
+    for (int passes = 0; passes < 2; passes++) {
+        const int status = passes ? ft_pass(tree, config, NULL, input, NULL, 0, NULL, 0, NULL)
+                                  : ft_fairshare_compute(tree, config);
+        CHECK(status == FT_ERR_CONFIG);
+        for (size_t i = 0; i < sizeof(SAID) / sizeof(SAID[0]); i++)
+            CHECK(strstr(ft_last_error(), SAID[i]) != NULL);
+        OK(ft_fairshare_rows(tree, after, LEN, sizeof(after[0])));
+        CHECK(memcmp(before, after, sizeof(before)) == 0);
+    }
+    load(config, WITHIN);
+    OK(ft_fairshare_compute(tree, config));
+    check_order(tree, "5467");
+    CHECK(row(tree, 27).fs_factor > row(tree, 22).fs_factor);
+}
+
 static void minutes(void)
 {
     ft_config *config = NULL;
@@ -157,6 +188,7 @@ static void minutes(void)
     check_order(tree, "5467213");
     CHECK(ft_config_load_policy(config, "[accounts.4]\nminutes = 1\n", 24, "p") == FT_ERR_CONFIG);
     CHECK(strstr(ft_last_error(), "least_used") != NULL);
+    excess(tree, config, &input);
 
     /* Shares as minutes: the same, where each hub has what its groups have together. If hub 3 has 3
        minutes for 15, group 6 has 2 of them and 7 has 1: 110 s of 120, 150 of 60. */
