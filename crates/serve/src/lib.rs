@@ -7,6 +7,8 @@
 //! | [`starts`] | forecasts of starts, made in the background |
 //! | [`viewer`] | who looks, and what that person may see |
 //! | [`store`] | the database: plans, changes, courses over time |
+//! | [`past`], [`days`] | jobs that sacct lists, and their days |
+//! | [`drawn`] | charts that were drawn for a picture |
 //! | [`earlier`] | courses of the days before its first picture, from sacct |
 //! | [`health`] | the doctor and the linter |
 //! | [`outside`] | changes without a plan |
@@ -28,6 +30,8 @@ pub mod answer;
 pub mod app;
 mod changing;
 pub mod counters;
+pub mod days;
+pub mod drawn;
 pub mod earlier;
 pub mod health;
 pub mod listen;

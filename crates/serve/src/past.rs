@@ -1,7 +1,6 @@
 //! The jobs of the last days, as a capture has them from sacct: read once for each picture, shown day by day. Their whole
 //! days are kept in the database, and so outlive the answer of sacct.
 
-use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,8 +13,9 @@ use fairtree_model::input::slurm::config::{hides_jobs, hides_usage};
 use fairtree_model::input::slurm::present;
 use fairtree_model::input::slurm::snapshot::Source;
 
+use crate::days::Days;
 use crate::picture::Picture;
-use crate::store::{Day, Group, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// Past jobs.
 #[derive(Debug, Default)]
@@ -31,6 +31,8 @@ pub struct Past {
     /// Core-hours owed to accounts and users on these days, by the shares of the picture that read them; `None`: the
     /// machine is not known, or not the jobs and shares of all.
     pub owed: Option<PastOwed>,
+    /// The same by day of whole groups, which most pages show.
+    pub days: Days,
 }
 
 impl Past {
@@ -60,12 +62,14 @@ impl Past {
             true => None,
             false => cpus(picture).map(|cpus| PastOwed::of(&past.jobs, first, taken, cpus, part)),
         };
+        let starts = PastStarts::of(&past.jobs, first, taken + 1);
         Ok(Arc::new(Past {
             folder: Some(stored.folder),
             taken,
             first_day: first,
+            days: Days::of(picture, &starts, owed.as_ref()),
             owed,
-            starts: PastStarts::of(&past.jobs, first, taken + 1),
+            starts,
         }))
     }
 }
@@ -81,86 +85,7 @@ impl Past {
         if self.folder.is_none() || hides_jobs(private) || hides_usage(private) {
             return Ok(());
         }
-        let mut groups = Groups::default();
-        let waits = self.starts.by_day_of(|account, user| {
-            let mut of = groups.above(picture, account);
-            of.extend([
-                groups.position(Group::Site),
-                groups.position(Group::User(user.to_owned())),
-            ]);
-            of
-        });
-        let mut owed = BTreeMap::new();
-        if let Some(past) = &self.owed {
-            owed = past.by_day_of(&past.accounts, |account| {
-                let mut of = groups.above(picture, account);
-                if !of.is_empty() {
-                    of.push(groups.position(Group::Site));
-                }
-                of
-            });
-            owed.extend(past.by_day_of(&past.users, |user| {
-                vec![groups.position(Group::User(user.to_owned()))]
-            }));
-        }
-        let none = |day| Day {
-            day,
-            waits: None,
-            owed: None,
-        };
-        let mut days: BTreeMap<(u32, i64), Day> = BTreeMap::new();
-        for (group, of) in waits {
-            for waits in of {
-                let day = days.entry((group, waits.day));
-                day.or_insert_with(|| none(waits.day)).waits = Some(waits);
-            }
-        }
-        for (group, of) in owed {
-            for owed in of {
-                let day = days.entry((group, owed.day));
-                day.or_insert_with(|| none(owed.day)).owed = Some(owed);
-            }
-        }
-        let is_of_use = |group: &Group, day: &Day| {
-            // Of most users there is nothing to say on most days.
-            let nothing =
-                day.waits.is_none() && day.owed.is_none_or(|owed| owed.owed_core_hours == 0.0);
-            day.day + DAY_SECS <= self.taken && !(nothing && matches!(group, Group::User(_)))
-        };
-        let days = days.into_iter();
-        let days = days.map(|((group, _), day)| (&groups.all[group as usize], day));
-        store.keep_days(days.filter(|(group, day)| is_of_use(group, day)))
-    }
-}
-
-/// Groups of jobs, each with its position.
-#[derive(Default)]
-struct Groups {
-    all: Vec<Group>,
-    positions: HashMap<Group, u32>,
-}
-
-impl Groups {
-    fn position(&mut self, group: Group) -> u32 {
-        if let Some(at) = self.positions.get(&group) {
-            return *at;
-        }
-        let at = self.all.len() as u32;
-        self.all.push(group.clone());
-        self.positions.insert(group, at);
-        at
-    }
-
-    /// The account with a name, and those above it; none that the picture does not have.
-    fn above(&mut self, picture: &Picture, account: &str) -> Vec<u32> {
-        let mut of = Vec::new();
-        let mut next = picture.account(account);
-        while let Some(at) = next {
-            let name = picture.cluster.name(at).account.clone();
-            of.push(self.position(Group::Account(name)));
-            next = picture.cluster.tree.parent(at);
-        }
-        of
+        self.days.keep(store, self.taken)
     }
 }
 

@@ -25,6 +25,7 @@ use fairtree_model::input::slurm::snapshot::{Snapshot, Source};
 use fairtree_model::input::{InputError, LeftOut};
 use fairtree_model::listed::Listed;
 
+use crate::drawn::Drawn;
 use crate::health;
 use crate::past::Past;
 
@@ -95,6 +96,8 @@ pub struct Picture {
     findings: OnceLock<Vec<Finding>>,
     /// Past jobs, once they were asked for.
     past: OnceLock<Result<Arc<Past>, String>>,
+    /// Charts over time that pages have drawn.
+    pub drawn: Drawn,
     /// Metrics, once they were asked for.
     metrics: OnceLock<Result<Vec<Family>, String>>,
 }
@@ -291,6 +294,7 @@ impl Picture {
             of_user,
             findings: OnceLock::new(),
             past: OnceLock::new(),
+            drawn: Drawn::default(),
             metrics: OnceLock::new(),
             folder: stored.folder,
             manifest: stored.manifest,

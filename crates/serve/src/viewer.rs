@@ -76,6 +76,9 @@ impl Viewer {
         if !picture.private.jobs || self.operator || user == self.user {
             return true;
         }
+        if self.coordinated.is_empty() {
+            return false;
+        }
         let account = picture.account(account);
         account.is_some_and(|at| self.coordinated.contains(&at.get()))
     }

@@ -4,9 +4,10 @@ use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::Names;
 use fairtree_render::chart::panels;
 use fairtree_render::page::moment;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::Seen;
+use crate::store::{Store, StoreError};
 
 /// At most this many associations are drawn, those that used most.
 const DRAWN: usize = 12;
@@ -17,7 +18,6 @@ impl Seen<'_> {
         let Some(store) = self.around.store else {
             return html! {};
         };
-        let cluster = &self.picture.cluster;
         let mut of = of.to_vec();
         of.retain(|at| self.viewer.sees_usage(self.picture, *at));
         of.sort_by(|a, b| {
@@ -26,27 +26,36 @@ impl Seen<'_> {
         });
         let left_out = of.len().saturating_sub(DRAWN);
         of.truncate(DRAWN);
+        let drawn = self.picture.drawn.get((of, left_out), |(of, left_out)| {
+            let chart = self.drawn(store, of, *left_out);
+            chart.map(PreEscaped::into_string)
+        });
+        match drawn {
+            Ok(chart) => PreEscaped(chart.to_string()),
+            Err(error) => html! { p class="warning" { "Over time: " (error) "." } },
+        }
+    }
+
+    /// The charts of associations, and the number of those that are not drawn.
+    fn drawn(self, store: &Store, of: &[usize], left_out: usize) -> Result<Markup, StoreError> {
+        let cluster = &self.picture.cluster;
         let mut drawn = Vec::new();
         let (mut recorded, mut computed) = (None, None);
-        for at in of.into_iter().map(AssocIndex::new) {
-            match store.course(cluster.name(at)) {
-                Ok(Some(over)) => {
-                    recorded = earlier(recorded, over.recorded_from);
-                    computed = earlier(computed, over.computed_from);
-                    drawn.push((cluster.assoc(at), over.course, over.times));
-                }
-                Ok(None) => {}
-                Err(error) => return html! { p class="warning" { "Over time: " (error) "." } },
+        for at in of.iter().copied().map(AssocIndex::new) {
+            if let Some(over) = store.course(cluster.name(at))? {
+                recorded = earlier(recorded, over.recorded_from);
+                computed = earlier(computed, over.computed_from);
+                drawn.push((cluster.assoc(at), over.course, over.times));
             }
         }
-        html! {
+        Ok(html! {
             @if !drawn.is_empty() {
                 h2 { "Share and use over time" }
                 (panels(&drawn))
                 (origin(recorded, computed))
                 @if left_out > 0 { p class="hint" { (left_out) " with less use are not drawn." } }
             }
-        }
+        })
     }
 }
 

@@ -68,25 +68,29 @@ impl Seen<'_> {
                 return over;
             }
         };
+        over.past_taken = past.folder.is_some().then_some(past.taken);
         let until = match past.folder {
             Some(_) => past.first_day,
             None => i64::MAX,
         };
-        if let Err(error) = self.kept_days(whose, until, &mut over) {
+        let (group, sees_jobs, sees_usage) = self.group(whose);
+        if let Err(error) = self.kept_days(&group, (sees_jobs, sees_usage), until, &mut over) {
             over.why = Some(error.to_string());
         }
-        over.past_taken = past.folder.is_some().then_some(past.taken);
-        over.waits.extend(self.waits_by_day(past, whose));
-        over.owed.extend(self.owed_by_day(past, whose));
+        let days = past.days.of_group(&group);
+        match sees_jobs {
+            true => over.waits.extend(days.map_or(&[][..], |days| &days.waits)),
+            false => over.waits.extend(self.waits_by_day(past, whose)),
+        }
+        match sees_usage {
+            true => over.owed.extend(days.map_or(&[][..], |days| &days.owed)),
+            false => over.owed.extend(self.owed_by_day(past, whose)),
+        }
         over
     }
 
-    /// Adds days that the database has, before a moment. It has those of whole groups: who does not see all of a group
-    /// sees none of its days there.
-    fn kept_days(self, whose: Whose, until: i64, over: &mut OverDays) -> Result<(), StoreError> {
-        let Some(store) = self.around.store else {
-            return Ok(());
-        };
+    /// Whose jobs they are, and whether the person sees all their jobs and all their use.
+    fn group(self, whose: Whose) -> (Group, bool, bool) {
         let (viewer, private) = (self.viewer, self.picture.private);
         let (group, sees_all) = match whose {
             Whose::Mine => (Group::User(viewer.user.clone()), true),
@@ -97,14 +101,23 @@ impl Seen<'_> {
                 (Group::Account(name.clone()), sees)
             }
         };
-        let (sees_jobs, sees_usage) = (
-            sees_all || !private.jobs,
-            sees_all || !(private.usage || private.accounts),
-        );
-        if !sees_jobs && !sees_usage {
+        let sees_usage = sees_all || !(private.usage || private.accounts);
+        (group, sees_all || !private.jobs, sees_usage)
+    }
+
+    /// Adds days that the database has, before a moment. It has those of whole groups: who does not see all jobs, or
+    /// all use, of a group sees none of its days there.
+    fn kept_days(
+        self,
+        group: &Group,
+        (sees_jobs, sees_usage): (bool, bool),
+        until: i64,
+        over: &mut OverDays,
+    ) -> Result<(), StoreError> {
+        let Some(store) = self.around.store.filter(|_| sees_jobs || sees_usage) else {
             return Ok(());
-        }
-        for day in store.days(&group, until)? {
+        };
+        for day in store.days(group, until)? {
             let waits = day.waits.filter(|_| sees_jobs);
             let owed = day.owed.filter(|_| sees_usage);
             if waits.is_some() || owed.is_some() {
@@ -118,12 +131,12 @@ impl Seen<'_> {
 
     fn waits_by_day(self, past: &Past, whose: Whose) -> Vec<DayOfWaits> {
         past.starts.by_day(|account, user| {
-            let wanted = match whose {
+            let sees = self.viewer.sees_job_of(self.picture, account, user);
+            sees && match whose {
                 Whose::Mine => user == self.viewer.user,
                 Whose::Account(at) => self.is_below(account, at),
                 Whose::Site => true,
-            };
-            wanted && self.viewer.sees_job_of(self.picture, account, user)
+            }
         })
     }
 

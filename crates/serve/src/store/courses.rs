@@ -19,8 +19,8 @@ const ADD_ASSOC: &str =
     "INSERT OR IGNORE INTO assoc (account, user, partition) VALUES (?1, ?2, ?3)";
 const FIND_ASSOC: &str = "SELECT id FROM assoc WHERE account = ?1 AND user = ?2 AND partition = ?3";
 
-/// At most this many moments are read, evenly chosen.
-const POINTS: usize = 400;
+/// At most this many moments are drawn, evenly chosen: a chart is 290 px wide.
+const POINTS: usize = 145;
 
 /// The course of an association.
 #[derive(Clone, Debug, PartialEq)]

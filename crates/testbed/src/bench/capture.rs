@@ -264,7 +264,7 @@ const CONFIG: &str = "Configuration data as of 2026-11-21T10:40:00\n\
     PriorityWeightTRES      = (null)\nPrivateData             = none\n\
     SLURM_VERSION           = 24.11.5\n";
 
-const PARTITION: &str = "PartitionName=main AllowGroups=ALL Default=YES MaxTime=1-00:00:00 \
+const PARTITION: &str = "PartitionName=main AllowGroups=ALL Default=YES MaxTime=1-00:00:00 Nodes=n0 \
     PriorityJobFactor=10 PriorityTier=1 State=UP TotalCPUs=100000 TotalNodes=1000 \
     TRES=cpu=100000,mem=400000G,node=1000,billing=100000\n";
 
