@@ -16,7 +16,7 @@ use super::table::{Measurement, Table, Unit};
 const LOG: &str = "swf/CEA-Curie-2011-2.1-cln.swf.gz";
 
 /// Jobs of the log's beginning that are replayed under Slurm's rules, with nodes and backfill cycles: all
-/// of them take hours.
+/// of them take an hour or more.
 const FIRST: &str = "3000";
 
 /// Curie's nodes, and passes each five minutes.
