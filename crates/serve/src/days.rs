@@ -83,7 +83,7 @@ impl Days {
                 let day = days.entry(waits.day);
                 day.or_insert_with(|| none(waits.day)).waits = Some(*waits);
             }
-            // Of most users there is nothing to say on most days.
+            // Most users wait for nothing on most days.
             let is_user = matches!(group, Group::User(_));
             for owed in of.owed.iter().filter(|owed| over(owed.day)) {
                 if is_user && owed.owed_core_hours == 0.0 && !days.contains_key(&owed.day) {

@@ -322,7 +322,7 @@ fn trust(forecast: &QueueForecast) -> String {
     }
 }
 
-/// Why the part of the bands that hold is not told, where forecasts were made for so many past jobs.
+/// The reason why nobody knows how many bands hold; `forecasts`: number of those that were made for past jobs.
 pub fn untold(forecasts: usize) -> String {
     match forecasts < LEAST_HITS {
         true => format!(

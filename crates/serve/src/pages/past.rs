@@ -41,7 +41,7 @@ pub(super) enum Whose {
 pub(super) struct OverDays {
     /// When sacct was asked, seconds since 1970; `None`: no capture has past jobs.
     past_taken: Option<i64>,
-    /// The end of the days that are only in the database, seconds since 1970; `None`: there are none.
+    /// The end of the days that are only in the database, seconds since 1970; `None`: no such days.
     kept_until: Option<i64>,
     /// Days on which jobs started.
     waits: Vec<DayOfWaits>,

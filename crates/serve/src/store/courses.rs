@@ -31,7 +31,7 @@ pub struct Over {
     pub times: Vec<i64>,
     /// The first moment that is of a picture; `None`: all were computed from jobs.
     pub recorded_from: Option<i64>,
-    /// The first moment that was computed from the jobs that sacct listed; `None`: there is none.
+    /// The first moment that was computed from the jobs that sacct listed; `None`: no moment was.
     pub computed_from: Option<i64>,
 }
 
