@@ -137,7 +137,7 @@ fn of_site(site: Site) -> Result<(), InputError> {
 
 /// Asks all questions about a site.
 fn ask(cluster: &mut Cluster) {
-    let users: Vec<AssocIndex> = cluster.tree.indices().collect();
+    let users: Vec<AssocIndex> = cluster.tree().indices().collect();
     let users = users.into_iter().filter(|at| cluster.is_user(*at));
     let users: Vec<AssocIndex> = users.take(FEW).collect();
     let load = cluster.load();

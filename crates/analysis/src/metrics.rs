@@ -128,7 +128,7 @@ pub fn families(cluster: &Cluster, about: &About) -> Result<Vec<Family>, QueueEr
     out.add(vec![("version", version)], 1.0);
     up(true, &mut out);
     age(about, &mut out);
-    if let Some(pass) = cluster.now {
+    if let Some(pass) = cluster.now() {
         out.one(
             "last_pass_timestamp_seconds",
             "The last pass of slurmctld's priority plugin, seconds since 1970.",
@@ -186,7 +186,7 @@ fn below_root<'a>(
 }
 
 fn account_labels(cluster: &Cluster, at: AssocIndex) -> Vec<(&'static str, String)> {
-    let parent = cluster.tree.parent(at);
+    let parent = cluster.tree().parent(at);
     let parent = parent.map_or(String::new(), |at| cluster.name(at).account.clone());
     vec![
         ("account", cluster.name(at).account.clone()),
@@ -261,7 +261,7 @@ fn accounts(cluster: &Cluster, standings: &[Option<AssocStanding>], out: &mut Bu
             }
         }
     }
-    let users = (0..cluster.tree.len()).filter(|at| cluster.is_user(AssocIndex::new(*at)));
+    let users = (0..cluster.tree().len()).filter(|at| cluster.is_user(AssocIndex::new(*at)));
     let mut counts: HashMap<u64, u64> = HashMap::new();
     for factor in users.filter_map(|at| cluster.fairshare[at].fs_factor) {
         *counts.entry(factor.to_bits()).or_default() += 1;
@@ -276,12 +276,12 @@ fn accounts(cluster: &Cluster, standings: &[Option<AssocStanding>], out: &mut Bu
 
 /// Lowest and highest factor of the users below each association.
 fn factors(cluster: &Cluster) -> Vec<Option<[f64; 2]>> {
-    let mut found: Vec<Option<[f64; 2]>> = vec![None; cluster.tree.len()];
-    for &at in cluster.tree.parents_first().iter().rev() {
+    let mut found: Vec<Option<[f64; 2]>> = vec![None; cluster.tree().len()];
+    for &at in cluster.tree().parents_first().iter().rev() {
         if cluster.is_user(at) {
             found[at.get()] = cluster.fairshare[at.get()].fs_factor.map(|own| [own, own]);
         }
-        let (Some([low, high]), Some(parent)) = (found[at.get()], cluster.tree.parent(at)) else {
+        let (Some([low, high]), Some(parent)) = (found[at.get()], cluster.tree().parent(at)) else {
             continue;
         };
         let above = found[parent.get()].get_or_insert([low, high]);
@@ -300,11 +300,11 @@ struct Counts {
 }
 
 fn jobs(cluster: &Cluster, now: i64, entries: &[Entry], out: &mut Builder) {
-    let mut counts = vec![Counts::default(); cluster.tree.len()];
+    let mut counts = vec![Counts::default(); cluster.tree().len()];
     for job in cluster.jobs() {
         let mut next = job.job.assoc;
         while let Some(at) = next {
-            next = cluster.tree.parent(at);
+            next = cluster.tree().parent(at);
             let own = &mut counts[at.get()];
             match job.phase {
                 JobPhase::Pending if job.job.priority == 0 => own.held += 1,
@@ -348,7 +348,7 @@ fn jobs(cluster: &Cluster, now: i64, entries: &[Entry], out: &mut Builder) {
         out.family(name, help);
         for (at, own) in counts.iter().enumerate() {
             let at = AssocIndex::new(at);
-            if !cluster.is_user(at) && cluster.tree.parent(at).is_some() {
+            if !cluster.is_user(at) && cluster.tree().parent(at).is_some() {
                 out.add(account_labels(cluster, at), of(own) as f64);
             }
         }

@@ -75,7 +75,7 @@ pub fn excess_notes(
 /// What was taken for granted of a site, in sentences.
 pub fn notes(cluster: &Cluster) -> Vec<String> {
     let entitlement = cluster.entitlement();
-    let mut notes = excess_notes(&entitlement, &cluster.tree, |index| cluster.assoc(index));
+    let mut notes = excess_notes(&entitlement, cluster.tree(), |index| cluster.assoc(index));
     notes.extend(cluster.assumptions.iter().cloned());
     notes.extend(policy_notes(&cluster.config));
     notes

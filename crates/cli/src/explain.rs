@@ -101,7 +101,7 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     // A file without jobs may have users whose names are numbers.
     let outcome = if about_jobs && (cluster.jobs.is_some() || cluster.find(&args.who).is_err()) {
         // A file says itself what moment it is of.
-        if let Some(now) = cluster.now.filter(|_| of_slurm) {
+        if let Some(now) = cluster.now().filter(|_| of_slurm) {
             messages.note(&format!(
                 "ages are as of slurmctld's last pass, {}",
                 jiff::Timestamp::from_second(now).unwrap_or_default()
@@ -383,7 +383,7 @@ fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
     let who = cluster.find(&args.who).map_err(usage)?;
     let other = args.versus.as_deref().map(|name| cluster.find(name));
     let other = other.transpose().map_err(usage)?;
-    let level_of = |at: AssocIndex| (cluster.tree.parent(at), cluster.is_user(at));
+    let level_of = |at: AssocIndex| (cluster.tree().parent(at), cluster.is_user(at));
     // Accounts side by side compete as accounts.
     if !cluster.is_user(who) && other.is_none_or(|other| level_of(other) == level_of(who)) {
         return account(args, cluster, who);
@@ -404,7 +404,7 @@ fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
 
 /// An account, which no job is ranked by: its share and use beside its siblings.
 fn account(args: &ExplainArgs, cluster: &Cluster, who: AssocIndex) -> Result<Outcome, Failure> {
-    let tree = &cluster.tree;
+    let tree = cluster.tree();
     let above = tree.parent(who).unwrap_or(who);
     let shown = level(cluster, Some(&cluster.name(above).account)).map_err(usage)?;
     let mut out = BufWriter::new(stdout().lock());

@@ -86,12 +86,12 @@ fn accounts(path: &Path) -> Result<(BTreeMap<String, String>, BTreeMap<String, u
     };
     let cluster = reader.without_jobs()?;
     let name = |index| cluster.name(index).account.to_ascii_lowercase();
-    let accounts = cluster.tree.indices().filter(|at| !cluster.is_user(*at));
-    let below = accounts.filter_map(|at| Some((at, cluster.tree.parent(at)?)));
+    let accounts = cluster.tree().indices().filter(|at| !cluster.is_user(*at));
+    let below = accounts.filter_map(|at| Some((at, cluster.tree().parent(at)?)));
     let below: Vec<_> = below.collect();
     let above = below.iter().map(|(at, parent)| (name(*at), name(*parent)));
     let shares = below.iter().filter_map(|(at, _)| {
-        let raw = cluster.tree.rows()[at.get()].shares.raw()?;
+        let raw = cluster.tree().rows()[at.get()].shares.raw()?;
         Some((name(*at), u64::from(raw)))
     });
     Ok((above.collect(), shares.collect()))

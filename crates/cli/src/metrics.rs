@@ -38,7 +38,7 @@ pub(super) fn run(args: &MetricsArgs, messages: &Messages) -> Result<Outcome, Fa
         taken,
         // Waits are as of the answers.
         now: match (&args.file, taken) {
-            (Some(_), None) => cluster.now.unwrap_or(now),
+            (Some(_), None) => cluster.now().unwrap_or(now),
             _ => now,
         },
         top_users,

@@ -56,7 +56,7 @@ fn the_jobs_in_question_are_as_in_the_whole() {
         };
         assert_eq!(rows(&part), rows(&whole), "job {}", job.id);
         let few = Cluster::from_snapshot(&part, None).expect("a cluster");
-        assert_eq!(few.now, all.now);
+        assert_eq!(few.now(), all.now());
         assert_eq!(few.load(), all.load(), "running jobs are all there");
     }
 }

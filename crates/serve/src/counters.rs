@@ -168,10 +168,10 @@ impl Charges {
             UsageModel::Total { .. } => 0,
             UsageModel::Window { .. } => return,
         };
-        let Some(pass) = cluster.now else { return };
+        let Some(pass) = cluster.now() else { return };
         let mut usage = BTreeMap::new();
-        for at in (0..cluster.tree.len()).map(AssocIndex::new) {
-            let Some(parent) = cluster.tree.parent(at).filter(|_| !cluster.is_user(at)) else {
+        for at in (0..cluster.tree().len()).map(AssocIndex::new) {
+            let Some(parent) = cluster.tree().parent(at).filter(|_| !cluster.is_user(at)) else {
                 continue;
             };
             let name = |at| cluster.name(at).account.clone();

@@ -123,7 +123,7 @@ impl Names {
         while let Some(at) = next {
             let name = picture.cluster.name(at).account.clone();
             of.push(self.position(Group::Account(name)));
-            next = picture.cluster.tree.parent(at);
+            next = picture.cluster.tree().parent(at);
         }
         of
     }

@@ -48,7 +48,7 @@ pub fn findings(picture: &Picture) -> Vec<Finding> {
         }),
         state: Err(elsewhere()),
         last_pass: Ok(LastPass {
-            pass: picture.cluster.now.unwrap_or(0),
+            pass: picture.cluster.now().unwrap_or(0),
             reset: 0,
         }),
         // slurmdbd has listed the associations of this cluster.

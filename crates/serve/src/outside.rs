@@ -85,7 +85,7 @@ fn recorded(given: &SharesGiven, before: &Picture, after: &Picture) -> Vec<Recor
     let recorded = pairs.filter_map(|(account, user)| {
         let at = find(after, account, user)?;
         let then = find(before, account, user);
-        let then = then.map(|at| word(before.cluster.tree.rows()[at.get()].shares));
+        let then = then.map(|at| word(before.cluster.tree().rows()[at.get()].shares));
         let now = word(given.shares);
         Some(Recorded {
             time: given.time,

@@ -56,7 +56,7 @@ impl Past {
         let first = (from + DAY_SECS - 1).div_euclid(DAY_SECS) * DAY_SECS;
         let cluster = &picture.cluster;
         let private = &cluster.private_data;
-        let shares = cluster.tree.norm_shares_on_path(Compat::Documented);
+        let shares = cluster.tree().norm_shares_on_path(Compat::Documented);
         let part = |account: &str| picture.account(account).map_or(0.0, |at| shares[at.get()]);
         let owed = match hides_jobs(private) || hides_usage(private) {
             true => None,

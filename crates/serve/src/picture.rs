@@ -231,11 +231,11 @@ impl Picture {
             // Nothing was hidden from who asked.
             cluster.private_data.clear();
         }
-        let all = 0..cluster.tree.len();
+        let all = 0..cluster.tree().len();
         let standings = cluster.standings();
-        let mut children = vec![Vec::new(); cluster.tree.len()];
+        let mut children = vec![Vec::new(); cluster.tree().len()];
         for at in all.clone() {
-            if let Some(parent) = cluster.tree.parent(AssocIndex::new(at)) {
+            if let Some(parent) = cluster.tree().parent(AssocIndex::new(at)) {
                 children[parent.get()].push(at);
             }
         }

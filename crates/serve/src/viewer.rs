@@ -40,12 +40,12 @@ impl Viewer {
         let own = picture.assocs_of(user).to_vec();
         let mut member = HashSet::new();
         for at in &own {
-            let mut next = cluster.tree.parent(AssocIndex::new(*at));
+            let mut next = cluster.tree().parent(AssocIndex::new(*at));
             while let Some(above) = next {
                 if !member.insert(above.get()) {
                     break;
                 }
-                next = cluster.tree.parent(above);
+                next = cluster.tree().parent(above);
             }
         }
         let mut coordinated = HashSet::new();
@@ -110,7 +110,7 @@ impl Viewer {
     /// The account that an association is, or is in.
     fn account_of(&self, picture: &Picture, at: usize) -> usize {
         let index = AssocIndex::new(at);
-        match picture.cluster.tree.parent(index) {
+        match picture.cluster.tree().parent(index) {
             Some(parent) if picture.cluster.is_user(index) => parent.get(),
             _ => at,
         }

@@ -102,7 +102,6 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
     let mut assumptions = cluster.assumptions.clone();
     let bill = bill::of(cluster, request, &mut assumptions);
     let mut without = cluster.clone();
-    without.now = Some(cluster.moment());
     if let (Some(jobs), Some(own)) = (without.jobs_mut(), request.job) {
         jobs.retain(|job| job.job.id != own);
     }
@@ -115,7 +114,7 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
     if let Err(error) = with.pass(request.secs) {
         assumptions.push(format!("the job is not charged: {error}"));
     }
-    let usage = |of: &Cluster| of.ledger.raw()[request.assoc.get()];
+    let usage = |of: &Cluster| of.raw()[request.assoc.get()];
     let left_at_end = (usage(&with) - usage(&without)).to_f64();
     without.rank();
     with.rank();
@@ -137,7 +136,10 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
         secs: request.secs,
         charged: bill.billing * bill.usage_factor * f64::from(request.secs),
         left_at_end,
-        times: cluster.now.zip(with.now).map(|(start, end)| [start, end]),
+        times: cluster
+            .now()
+            .zip(with.now())
+            .map(|(start, end)| [start, end]),
         effects: match cluster.is_whole() {
             true => effects(cluster, &without, &with, request.assoc),
             false => Vec::new(),
@@ -152,7 +154,7 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
             usage_model,
             request.secs,
             left_at_end,
-            cluster.now.and(with.now),
+            cluster.now().and(with.now()),
         ),
         bill,
         assumptions,
@@ -195,7 +197,7 @@ fn effects(now: &Cluster, without: &Cluster, with: &Cluster, assoc: AssocIndex) 
     let mut effects = Vec::new();
     let mut next = Some(assoc);
     while let Some(index) = next {
-        next = now.tree.parent(index);
+        next = now.tree().parent(index);
         let side = |side: usize| all[side][index.get()].clone();
         if let (Some(before), Some(without), Some(with)) = (side(0), side(1), side(2)) {
             effects.push(Effect {

@@ -9,7 +9,7 @@ pub(super) fn assumptions(cluster: &Cluster, secs: u32) -> Vec<String> {
     let mut said = Vec::new();
     let usage = config.usage();
     if let UsageModel::Window { length_secs } = usage {
-        let known = cluster.uses.as_ref().is_some_and(|uses| uses.has_times());
+        let known = cluster.uses().is_some_and(|uses| uses.has_times());
         if secs < length_secs && !known {
             said.push(format!(
                 "what is used already stays in the {usage} until the job ends: it is not known here \

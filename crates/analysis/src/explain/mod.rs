@@ -43,7 +43,7 @@
 //! let ranked = RankedSite {
 //!     config: &config,
 //!     tree: &tree,
-//!     ledger: &ledger,
+//!     raw: ledger.raw(),
 //!     entitlement: &Entitlement::SHARES,
 //!     fairshare: &fairshare,
 //!     tables: &tables,

@@ -167,7 +167,7 @@ fn order(ranked: &RankedSite<'_>, [a, b]: [AssocIndex; 2]) -> Ordering {
         let level_fs = |index: AssocIndex| ranked.fairshare[index.get()].level_fs;
         return level_fs(a).cmp(&level_fs(b));
     }
-    order_on_level(ranked.tree, ranked.ledger.raw(), a, b).unwrap_or(Ordering::Equal)
+    order_on_level(ranked.tree, ranked.raw, a, b).unwrap_or(Ordering::Equal)
 }
 
 /// Returns true if the ranks are as the reason predicts.

@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::what_if::QueueError;
 use fairtree::config::Config;
+use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Entitlement};
 use fairtree::order::OrderError;
 use fairtree::priority::{JobTables, PriorityError};
 use fairtree::tree::{AssocIndex, AssocKind, Tree};
-use fairtree::usage::Ledger;
 use fairtree_model::cluster::{Cluster, Load};
 
 /// The state of a site at one moment: the engine's rows, and what the engine made of them.
@@ -21,8 +21,8 @@ pub struct RankedSite<'a> {
     pub config: &'a Config,
     /// Associations.
     pub tree: &'a Tree,
-    /// Usage of all associations.
-    pub ledger: &'a Ledger,
+    /// Raw usage of all associations by position, TRES-seconds.
+    pub raw: &'a [Extended],
     /// What associations are entitled to.
     pub entitlement: &'a Entitlement,
     /// What [`fairtree::fairshare::compute_again`] gave for the four above, one per association by
@@ -46,13 +46,13 @@ impl<'a> RankedSite<'a> {
     ) -> RankedSite<'a> {
         RankedSite {
             config: &cluster.config,
-            tree: &cluster.tree,
-            ledger: &cluster.ledger,
+            tree: cluster.tree(),
+            raw: cluster.raw(),
             entitlement,
             fairshare: &cluster.fairshare,
             tables: &cluster.tables,
             load,
-            now: cluster.now.unwrap_or(0),
+            now: cluster.now().unwrap_or(0),
         }
     }
 
@@ -60,7 +60,7 @@ impl<'a> RankedSite<'a> {
     pub(super) fn check(&self) -> Result<(), ExplainError> {
         let expected = self.tree.len();
         for (table, found) in [
-            ("usage", self.ledger.raw().len()),
+            ("usage", self.raw.len()),
             ("fair share", self.fairshare.len()),
             ("tables.assocs", self.tables.assocs.len()),
         ] {

@@ -160,7 +160,7 @@ impl<'a, 'g> Search<'a, 'g> {
         let row = |index: AssocIndex| tree.rows()[index.get()];
         match change {
             Variation::LessUsage(index) => {
-                let usage = self.ranked.ledger.raw()[index.get()];
+                let usage = self.ranked.raw[index.get()];
                 let kind = RemedyKind::LessUsage {
                     assoc: row(index).id,
                     name: self.names.assoc(index),

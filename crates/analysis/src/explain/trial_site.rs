@@ -41,7 +41,7 @@ impl<'a> TrialSite<'a> {
             config: ranked.config,
             entitlement: ranked.entitlement.clone(),
             tree: Cow::Borrowed(ranked.tree),
-            raw: ranked.ledger.raw(),
+            raw: ranked.raw,
             load: ranked.load,
             pair,
             spare: Vec::new(),

@@ -250,7 +250,7 @@ impl From<&AssocRow> for RowThen {
 impl LevelThen {
     /// The children of an account of a site.
     pub fn of(cluster: &Cluster, above: AssocIndex) -> LevelThen {
-        let tree = &cluster.tree;
+        let tree = cluster.tree();
         let below = tree.indices().filter(|at| tree.parent(*at) == Some(above));
         LevelThen {
             account: cluster.name(above).account.clone(),

@@ -136,7 +136,7 @@ impl Level {
 pub fn level(cluster: &Cluster, account: Option<&str>) -> Result<Level, FindError> {
     let above = match account {
         Some(name) => Some(cluster.find_account(name)?),
-        None => cluster.tree.root(),
+        None => cluster.tree().root(),
     };
     let unknown = || FindError::Unknown {
         source_name: cluster.source.clone(),
@@ -159,7 +159,7 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(cluster: &'a Cluster) -> Reader<'a> {
-        let tree = &cluster.tree;
+        let tree = cluster.tree();
         let mut below = vec![Vec::new(); tree.len()];
         for index in tree.indices().rev() {
             if let Some(parent) = tree.parent(index) {
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn level(&self, above: AssocIndex) -> Level {
-        let (cluster, tree) = (self.cluster, &self.cluster.tree);
+        let (cluster, tree) = (self.cluster, self.cluster.tree());
         let (mut rows, mut sum) = (Vec::new(), Sum::default());
         let mut open = self.below[above.get()].clone();
         while let Some(index) = open.pop() {
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
     }
 
     fn row(&self, index: AssocIndex) -> LevelRow {
-        let (cluster, tree) = (self.cluster, &self.cluster.tree);
+        let (cluster, tree) = (self.cluster, self.cluster.tree());
         let (row, name) = (tree.rows()[index.get()], cluster.name(index));
         let standing = self.standings.of(index);
         let minutes = self.entitlement.seconds(index).map(|secs| secs / 60);

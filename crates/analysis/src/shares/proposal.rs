@@ -114,7 +114,7 @@ pub fn propose(
 ) -> Result<Proposal, Refusal> {
     let above = match below {
         Some(name) => Some(cluster.find_account(name)?),
-        None => cluster.tree.root(),
+        None => cluster.tree().root(),
     };
     let granted = Granted::new(cluster, above, grant)?;
     granted.check_file(kept)?;
@@ -206,7 +206,7 @@ impl<'a> Granted<'a> {
     }
 
     fn below(&self, index: AssocIndex, above: Option<AssocIndex>) -> Result<AssocIndex, Refusal> {
-        let tree = &self.cluster.tree;
+        let tree = self.cluster.tree();
         let mut at = tree.parent(index);
         while at.is_some() && at != above {
             at = tree.parent(at.expect("above the root is nothing"));
@@ -271,7 +271,7 @@ impl<'a> Granted<'a> {
             let why = format!("{minutes} minutes; allowed are whole numbers from 0 to {most}");
             return Err(self.refused(index, why));
         }
-        if self.cluster.tree.rows()[index.get()].shares == Shares::Parent {
+        if self.cluster.tree().rows()[index.get()].shares == Shares::Parent {
             let why = "it has FairShare=parent and so no level to compete on; allowed are accounts \
                        with shares";
             return Err(self.refused(index, why));
@@ -349,9 +349,9 @@ impl<'a> Granted<'a> {
 
     /// Refuses minutes beyond those of the account above, where the change made them so.
     fn check_minutes(&self, after: &Cluster) -> Result<(), Refusal> {
-        let (tree, now) = (&self.cluster.tree, after.entitlement());
+        let (tree, now) = (self.cluster.tree(), after.entitlement());
         let before = self.cluster.entitlement().excesses(tree);
-        for excess in now.excesses(&after.tree) {
+        for excess in now.excesses(after.tree()) {
             let over = excess.given as f64 - excess.minutes;
             let known = before.iter().find(|known| known.parent == excess.parent);
             let was = known.map_or(0.0, |known| known.given as f64 - known.minutes);
@@ -418,7 +418,7 @@ impl<'a> Granted<'a> {
         let changed = self.shares.iter().map(|row| row.0);
         let changed = changed.chain(self.minutes.iter().map(|row| row.0));
         changed
-            .filter_map(|at| self.cluster.tree.parent(at))
+            .filter_map(|at| self.cluster.tree().parent(at))
             .collect()
     }
 }

@@ -4,14 +4,13 @@
 //! turned into a [`Cluster`] and back.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use fairtree::compat::{Compat, Release};
 use fairtree::usage::Ledger;
 use fairtree_model::cluster::{AssocName, Cluster, PartitionAbout, QosAbout};
 use fairtree_model::input::slurm::machine::set_scheduling;
 use fairtree_model::input::slurm::script::{Accounting, AssocAsked};
-use fairtree_model::input::slurm::snapshot::Hidden;
+use fairtree_model::listed::WholeSite;
 use fairtree_sim::slurm::scene::Setup;
 use fairtree_sim::slurm::site::{Site, Unpriced, settings};
 
@@ -84,7 +83,6 @@ pub fn cluster_of(setup: &Setup, source: &str) -> Result<Cluster, Unpriced> {
     } = setup;
     let nobody = std::iter::empty();
     let site = Site::new(conf, setup.release, machine, accounting, nobody)?;
-    let tree = site.tree().clone();
     let partitions = machine.partitions.iter().map(|partition| PartitionAbout {
         name: partition.name.clone(),
         is_default: partition.is_default,
@@ -96,30 +94,19 @@ pub fn cluster_of(setup: &Setup, source: &str) -> Result<Cluster, Unpriced> {
         usage_factor: qos.row.usage_factor,
         limits: None,
     });
-    let mut cluster = Cluster {
-        source: source.to_owned(),
-        cluster: None,
-        config: settings(conf, setup.release),
-        priority_type: conf.priority_type.clone(),
-        // Of which release Slurm's own plugin is, where that is not known.
-        release: Some(setup.release.unwrap_or(Release::V22_05_8)),
+    let whole = WholeSite {
         names: accounting.assocs.iter().map(name).collect(),
-        ledger: Ledger::new(&tree),
-        tree,
-        uses: None,
-        tables: site.tables().clone(),
-        machines: None,
-        printed_factors: None,
-        fairshare: Vec::new(),
-        partitions: partitions.collect(),
-        qos: qos.collect(),
-        listed: Arc::default(),
-        private_data: Vec::new(),
-        hidden: Hidden::default(),
-        jobs: None,
-        now: None,
-        assumptions: Vec::new(),
+        tree: site.tree().clone(),
+        ledger: Ledger::new(site.tree()),
     };
+    let config = settings(conf, setup.release);
+    let tables = site.tables().clone();
+    let mut cluster = Cluster::new(source.to_owned(), config, whole, tables, None, None);
+    cluster.priority_type.clone_from(&conf.priority_type);
+    // Of which release Slurm's own plugin is, where that is not known.
+    cluster.release = Some(setup.release.unwrap_or(Release::V22_05_8));
+    cluster.partitions = partitions.collect();
+    cluster.qos = qos.collect();
     cluster.rank();
     Ok(cluster)
 }
@@ -154,7 +141,7 @@ fn take(setup: &mut Setup, cluster: &Cluster) {
     let known: HashMap<AssocName, &AssocAsked> =
         before.iter().map(|row| (name(row), row)).collect();
     let new = Accounting::default().assocs.swap_remove(0);
-    let rows = cluster.tree.indices().map(|index| {
+    let rows = cluster.tree().indices().map(|index| {
         let name = cluster.name(index);
         let mut row = known.get(name).map_or_else(
             || AssocAsked {
@@ -166,9 +153,9 @@ fn take(setup: &mut Setup, cluster: &Cluster) {
         row.row.account.clone_from(&name.account);
         row.row.user.clone_from(&name.user);
         row.row.partition.clone_from(&name.partition);
-        let above = cluster.tree.parent(index).filter(|_| name.user.is_none());
+        let above = cluster.tree().parent(index).filter(|_| name.user.is_none());
         row.row.parent = above.map(|above| cluster.name(above).account.clone());
-        row.row.shares = cluster.tree.rows()[index.get()].shares;
+        row.row.shares = cluster.tree().rows()[index.get()].shares;
         row.row.priority = cluster.tables.assocs[index.get()].priority;
         row
     });

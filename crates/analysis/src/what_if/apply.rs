@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::{JobChange, SiteChange};
-use fairtree::priority::{AssocFactors, Index, Job, Span};
-use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree, TreeError};
+use fairtree::priority::{Index, Span};
+use fairtree::tree::TreeError;
 use fairtree::usage::UsageError;
 use fairtree_model::cluster::{AssocName, Cluster, FindError, JobName, JobPhase};
-use fairtree_model::input::site::Uses;
 
 /// Why a change cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -128,7 +127,7 @@ pub(crate) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
                 account: account.clone(),
                 ..AssocName::default()
             };
-            add(cluster, name, parent, *shares).map_err(tree_error)?;
+            cluster.add(name, parent, *shares).map_err(tree_error)?;
         }
         SiteChange::AddUser {
             user,
@@ -144,26 +143,24 @@ pub(crate) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
                 user: Some(user.clone()),
                 partition: None,
             };
-            add(cluster, name, parent, *shares).map_err(tree_error)?;
+            cluster.add(name, parent, *shares).map_err(tree_error)?;
         }
         SiteChange::Remove(who) => {
             let index = cluster.find_any(who)?;
-            if cluster.tree.parent(index).is_none() {
+            if cluster.tree().parent(index).is_none() {
                 return Err(refused("the root stays"));
             }
-            remove(cluster, index).map_err(tree_error)?;
+            cluster.remove(index).map_err(tree_error)?;
         }
         SiteChange::Parent { account, parent } => {
-            let account = id(cluster, cluster.find_account(account)?);
-            let parent = id(cluster, cluster.find_account(parent)?);
-            let moved = cluster
-                .ledger
-                .move_assoc(&mut cluster.tree, account, parent);
+            let account = cluster.find_account(account)?;
+            let parent = cluster.find_account(parent)?;
+            let moved = cluster.move_account(account, parent);
             moved.map_err(tree_error)?;
         }
         SiteChange::Shares(who, shares) => {
             let index = cluster.find_any(who)?;
-            let shared = cluster.tree.set_shares(id(cluster, index), *shares);
+            let shared = cluster.set_shares(index, *shares);
             shared.map_err(tree_error)?;
         }
         SiteChange::AssocPriority(who, priority) => {
@@ -177,22 +174,15 @@ pub(crate) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
                     "usage is charged to users: name one as USER@ACCOUNT",
                 ));
             }
-            let charged = cluster.ledger.charge(&cluster.tree, index, *usage);
+            let charged = cluster.charge(index, *usage);
             charged.map_err(|error| ChangeError::Usage {
                 change: change.to_string(),
                 error,
             })?;
-            if let Some(uses) = uses(cluster) {
-                uses.charge(index, *usage);
-            }
         }
         SiteChange::ResetUsage(who) => {
             let index = cluster.find_any(who)?;
-            cluster.ledger.reset_assoc(&cluster.tree, index);
-            let below = below(&cluster.tree, index);
-            if let Some(uses) = uses(cluster) {
-                uses.forget(&below);
-            }
+            cluster.reset_usage(index);
         }
         SiteChange::Machine(_) | SiteChange::Scheduler { .. } | SiteChange::Nodes { .. } => {
             return Err(refused(
@@ -206,84 +196,6 @@ pub(crate) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
                 change: change.to_string(),
                 error,
             })?;
-        }
-    }
-    Ok(())
-}
-
-fn id(cluster: &Cluster, index: AssocIndex) -> AssocId {
-    cluster.tree.rows()[index.get()].id
-}
-
-fn add(
-    cluster: &mut Cluster,
-    name: AssocName,
-    parent: AssocIndex,
-    shares: Shares,
-) -> Result<(), TreeError> {
-    let highest = cluster.tree.rows().iter().map(|row| row.id).max();
-    let row = Assoc {
-        id: highest.unwrap_or(0).saturating_add(1),
-        parent: Some(id(cluster, parent)),
-        kind: match name.user {
-            Some(_) => AssocKind::User,
-            None => AssocKind::Account,
-        },
-        shares,
-    };
-    cluster.ledger.add_assoc(&mut cluster.tree, row)?;
-    cluster.names.push(name);
-    cluster.tables.assocs.push(AssocFactors::default());
-    Ok(())
-}
-
-fn uses(cluster: &mut Cluster) -> Option<&mut Uses> {
-    cluster.uses.as_mut().map(Arc::make_mut)
-}
-
-/// True for an association and all below it, by position.
-fn below(tree: &Tree, index: AssocIndex) -> Vec<bool> {
-    let mut below = vec![false; tree.len()];
-    below[index.get()] = true;
-    for &each in tree.parents_first() {
-        if tree.parent(each).is_some_and(|parent| below[parent.get()]) {
-            below[each.get()] = true;
-        }
-    }
-    below
-}
-
-/// Removes an association with all below it, and its jobs.
-fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
-    let tree = &cluster.tree;
-    let below = below(tree, index);
-    let gone = |job: &Job| job.assoc.is_some_and(|assoc| below[assoc.get()]);
-    if let Some(jobs) = cluster.jobs.as_mut().map(Arc::make_mut) {
-        jobs.retain(|job| !gone(&job.job));
-    }
-    // Children before their parents, by number, because positions move up.
-    let ids: Vec<AssocId> = tree
-        .parents_first()
-        .iter()
-        .rev()
-        .filter(|each| below[each.get()])
-        .map(|each| tree.rows()[each.get()].id)
-        .collect();
-    for id in ids {
-        let parent = cluster
-            .tree
-            .index_of(id)
-            .and_then(|at| cluster.tree.parent(at));
-        let at = cluster.ledger.remove_assoc(&mut cluster.tree, id)?;
-        if let (Some(uses), Some(parent)) = (uses(cluster), parent) {
-            uses.remove(at, parent);
-        }
-        cluster.names.remove(at.get());
-        cluster.tables.assocs.remove(at.get());
-        for job in cluster.jobs_mut().into_iter().flatten() {
-            if let Some(assoc) = job.job.assoc.filter(|assoc| *assoc > at) {
-                job.job.assoc = Some(AssocIndex::new(assoc.get() - 1));
-            }
         }
     }
     Ok(())
@@ -338,7 +250,7 @@ fn job(
         }
         _ => Vec::new(),
     };
-    let now = cluster.now.unwrap_or(0);
+    let now = cluster.now().unwrap_or(0);
     let site = &mut cluster.tables;
     let jobs = cluster.jobs.as_mut().map(Arc::make_mut);
     let Some(row) = jobs.map(|jobs| &mut jobs[at].job) else {

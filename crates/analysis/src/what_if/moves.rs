@@ -213,7 +213,7 @@ impl<'a> Seen<'a> {
         };
         let seen = |cluster: &'a Cluster, queue| Seen {
             cluster,
-            now: cluster.now,
+            now: cluster.now(),
             assocs: associations(cluster),
             queue,
         };

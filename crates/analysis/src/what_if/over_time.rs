@@ -98,7 +98,7 @@ pub fn compare_over_time(
         },
         None => Seen {
             cluster: before,
-            now: before.now,
+            now: before.now(),
             assocs: associations(before),
             queue: before.jobs.as_ref().map(|_| queue(before)).transpose()?,
         },
@@ -220,7 +220,7 @@ fn counts(
     (after, new): (&Cluster, &Passed),
 ) -> Vec<StartCount> {
     let names = |cluster: &Cluster| -> Vec<(String, bool)> {
-        let all = cluster.tree.indices();
+        let all = cluster.tree().indices();
         all.map(|index| (cluster.name(index).to_string(), cluster.is_user(index)))
             .collect()
     };
@@ -229,7 +229,8 @@ fn counts(
     for (at, name) in old_names.iter().enumerate() {
         places.entry(name).or_insert(at);
     }
-    let is_root = |cluster: &Cluster, at: usize| cluster.tree.parent(AssocIndex::new(at)).is_none();
+    let is_root =
+        |cluster: &Cluster, at: usize| cluster.tree().parent(AssocIndex::new(at)).is_none();
     let any = |counts: Option<&[f64]>| counts.is_some_and(|own| own.iter().any(|n| *n > 0.0));
     let mut rows = Vec::new();
     let mut push = |name: &(String, bool), before: Option<&[f64]>, after: Option<&[f64]>| {

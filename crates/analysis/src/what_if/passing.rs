@@ -181,7 +181,7 @@ pub(super) fn pass(
         assocs: Vec::new(),
         queues: Vec::new(),
         starts: HashMap::new(),
-        counts: vec![Vec::new(); cluster.tree.len()],
+        counts: vec![Vec::new(); cluster.tree().len()],
     };
     let mut failed = None;
     let mut take = |later: Later| {
@@ -250,7 +250,7 @@ impl Found<'_> {
                     let mut above = job.assoc;
                     while let Some(index) = above {
                         counts[index.get()] += 1.0;
-                        above = self.cluster.tree.parent(index);
+                        above = self.cluster.tree().parent(index);
                     }
                     if let Some(own) = &mut own {
                         own.started += 1;
@@ -275,10 +275,7 @@ impl Found<'_> {
             counts.push(count);
         }
         let mut then = self.cluster.clone();
-        then.now = Some(self.until);
-        if let Some(ledger) = later.site.ledger() {
-            then.ledger = ledger.clone();
-        }
+        then.set_usage(later.site.raw(), self.until);
         for (at, job) in then.jobs_mut().into_iter().flatten().enumerate() {
             let Some(own) = tasks.get(&at) else { continue };
             if own.waiting == 0 {

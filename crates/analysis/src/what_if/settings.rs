@@ -64,7 +64,7 @@ impl NewSettings {
                 });
             }
             usage = config.usage();
-            if cluster.uses.is_none()
+            if cluster.uses().is_none()
                 && cluster.usage_models_under(&config) != cluster.usage_models()
             {
                 said.push("usage stays as it is, as it is not known when it was used".to_owned());
@@ -75,7 +75,7 @@ impl NewSettings {
             changes.extend(partition(cluster, line));
         }
         let passes = |change: &SiteChange| matches!(change, SiteChange::After(_));
-        let known = cluster.uses.as_ref().is_some_and(|uses| uses.has_times());
+        let known = cluster.uses().is_some_and(|uses| uses.has_times());
         if usage != UsageModel::HalfLife && !known && others.iter().any(passes) {
             return Err(SettingsError::After(usage));
         }
@@ -93,7 +93,7 @@ fn under_policy(
     let config = config.under_policy(file)?;
     let find = |name: &str| cluster.account(name);
     file.check_accounts(|name| find(name).is_some())?;
-    config.check_minutes(&cluster.tree, find)?;
+    config.check_minutes(cluster.tree(), find)?;
     Ok(config)
 }
 

@@ -149,7 +149,7 @@ pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<AssocStanding>> {
     let standings = cluster.standings();
     let standing = |at: usize| {
         let index = AssocIndex::new(at);
-        let parent = cluster.tree.parent(index)?;
+        let parent = cluster.tree().parent(index)?;
         let (found, standing) = (&cluster.fairshare[at], standings.of(index));
         let (entitled, due) = match standing.claim {
             Claim::Entitled(secs) => (Some(secs), None),
@@ -159,7 +159,7 @@ pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<AssocStanding>> {
             parent: cluster.name(parent).account.clone(),
             place: standing.place.map(|place| place.place),
             of: standing.place.map_or(0, |place| place.of),
-            raw_shares: cluster.tree.rows()[at].shares.raw(),
+            raw_shares: cluster.tree().rows()[at].shares.raw(),
             norm_shares: found.norm_shares,
             share_of_whole: standing.share_of_whole,
             raw_usage: standing.used,
@@ -171,7 +171,7 @@ pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<AssocStanding>> {
             fs_factor: standing.fs_factor,
         })
     };
-    (0..cluster.tree.len()).map(standing).collect()
+    (0..cluster.tree().len()).map(standing).collect()
 }
 
 /// Why a queue has no places.
@@ -192,7 +192,7 @@ pub enum QueueError {
 /// # Errors
 /// [`QueueError`].
 pub(crate) fn queue(cluster: &Cluster) -> Result<Vec<Entry>, QueueError> {
-    let pricer = Pricer::new(&cluster.config, &cluster.tables, cluster.now.unwrap_or(0))?;
+    let pricer = Pricer::new(&cluster.config, &cluster.tables, cluster.now().unwrap_or(0))?;
     let mut entries: Vec<Entry> = Vec::new();
     for (job, at) in cluster.jobs().iter().zip(0..) {
         if job.phase == JobPhase::Pending {

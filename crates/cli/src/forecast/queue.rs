@@ -233,7 +233,7 @@ impl Present {
             return Err(error.hint("give them: node_list = \"n[1-2]\"").into());
         }
         let cluster = Cluster::from_site(site, reading.compat)?;
-        let Some(now) = cluster.now else {
+        let Some(now) = cluster.now() else {
             let why = "has no moment to begin with".to_owned();
             let error = InputError::new(&name, Problem::Absent(why));
             return Err(error.hint("give now at the top of the file").into());

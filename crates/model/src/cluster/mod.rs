@@ -5,6 +5,7 @@
 //! a listing of sshare. The last two may know no jobs.
 
 mod assoc_table;
+mod edit;
 mod find;
 mod jobs;
 mod load;
@@ -20,11 +21,12 @@ use std::sync::Arc;
 
 use fairtree::compat::Release;
 use fairtree::config::Config;
-use fairtree::engine::{self, Accruing};
+use fairtree::engine::{self, Accruing, Site};
+use fairtree::extended::Extended;
 use fairtree::fairshare::AssocFairshare;
-use fairtree::priority::{Index, Job, JobTables};
+use fairtree::priority::{AssocFactors, Index, Job, JobTables};
 use fairtree::tree::{AssocIndex, AssocKind, Tree};
-use fairtree::usage::{Ledger, Run};
+use fairtree::usage::{HalfLife, Run};
 
 use crate::input::Name;
 use crate::input::site::Uses;
@@ -33,6 +35,7 @@ use crate::input::slurm::job::JobWait;
 pub use crate::input::slurm::job_state::JobPhase;
 use crate::input::slurm::limits::Limits;
 use crate::input::slurm::snapshot::Hidden;
+use crate::listed::WholeSite;
 
 pub use find::{FindError, JobName};
 pub use jobs::runs;
@@ -106,13 +109,13 @@ pub struct Cluster {
     pub release: Option<Release>,
     /// Names of the associations, by position in the tree.
     pub names: Vec<AssocName>,
-    /// The tree of accounts and users.
-    pub tree: Tree,
-    /// Their usage.
-    pub ledger: Ledger,
-    /// Uses from which the ledger is counted, by position in the tree as it was read; `None`: not
-    /// known.
-    pub uses: Option<Arc<Uses>>,
+    /// The tree of accounts and users with their usage: a window once time passed under one, before that
+    /// numbers without times.
+    site: Site,
+    /// Uses from which usage is counted, by position in the tree as it was read; `None`: not known.
+    uses: Option<Arc<Uses>>,
+    /// The moment of the site is known.
+    has_moment: bool,
     /// The tables of jobs, with the factors of `fairshare`.
     pub tables: JobTables,
     /// Result of [`engine::rank`] for the fields above.
@@ -136,17 +139,85 @@ pub struct Cluster {
     /// All jobs; `None` where the input knows of none. Copies of a cluster share them until one
     /// changes them.
     pub jobs: Option<Arc<Vec<ClusterJob>>>,
-    /// The moment of the last pass, seconds since 1970; `None` where the input has no times.
-    pub now: Option<i64>,
     /// Assumptions that were made, one sentence each.
     pub assumptions: Vec<String>,
 }
 
 impl Cluster {
+    /// A cluster without jobs, partitions and QOS, which is not ranked yet. `tables`: associations without
+    /// a row in them get one. `now`: see [`Cluster::now`]. `uses`: what the usage of `whole` was counted
+    /// from.
+    pub fn new(
+        source: String,
+        config: Config,
+        whole: WholeSite,
+        mut tables: JobTables,
+        now: Option<i64>,
+        uses: Option<Uses>,
+    ) -> Cluster {
+        let associations = whole.names.len();
+        tables.assocs.resize(associations, AssocFactors::default());
+        let of_uses = uses.as_ref().and_then(Uses::now);
+        let moment = now.or(of_uses).unwrap_or(1).max(1);
+        let usage = HalfLife::of(&config, whole.ledger, Some(moment));
+        Cluster {
+            source,
+            cluster: None,
+            config,
+            priority_type: None,
+            release: None,
+            names: whole.names,
+            site: Site::new(whole.tree, Box::new(usage), moment),
+            uses: uses.map(Arc::new),
+            has_moment: now.is_some(),
+            tables,
+            fairshare: Vec::new(),
+            machines: None,
+            printed_factors: None,
+            partitions: Vec::new(),
+            qos: Vec::new(),
+            listed: Arc::default(),
+            private_data: Vec::new(),
+            hidden: Hidden::default(),
+            jobs: None,
+            assumptions: Vec::new(),
+        }
+    }
+
+    /// The associations and their usage. Its ranks are not those of [`Cluster::fairshare`].
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The tree of accounts and users.
+    pub fn tree(&self) -> &Tree {
+        self.site.tree()
+    }
+
+    /// Raw usage by position, with that of all below, TRES-seconds.
+    pub fn raw(&self) -> &[Extended] {
+        self.site.raw()
+    }
+
+    /// Moment of the usage, seconds since 1970, from 1 up; 1 where the input has no times.
+    pub fn moment(&self) -> i64 {
+        self.site.moment()
+    }
+
+    /// The moment of the last pass, seconds since 1970; `None` where the input has no times.
+    pub fn now(&self) -> Option<i64> {
+        self.has_moment.then(|| self.moment())
+    }
+
+    /// The uses that usage is counted from; `None`: not known.
+    pub fn uses(&self) -> Option<&Uses> {
+        self.uses.as_deref()
+    }
+
     /// Ranks all associations anew and publishes their factors, as a pass does.
     ///
     /// # Panics
-    /// If tree, ledger and tables do not belong together.
+    /// If the tree and the tables do not belong together.
     pub fn rank(&mut self) {
         self.fairshare = self.ranked();
         let printed = self.printed_factors.as_deref().into_iter().flatten();
@@ -217,7 +288,7 @@ impl Cluster {
     /// # Panics
     /// If `index` is not of this tree.
     pub fn is_user(&self, index: AssocIndex) -> bool {
-        self.tree.rows()[index.get()].kind == AssocKind::User
+        self.tree().rows()[index.get()].kind == AssocKind::User
     }
 }
 

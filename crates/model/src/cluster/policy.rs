@@ -1,13 +1,16 @@
 //! A policy, as far as reports follow it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use fairtree::config::{Config, ConfigError, PolicyFile, Scope, UsageModel};
 use fairtree::engine::Standings;
 use fairtree::fairshare::{AssocFairshare, Entitlement, compute_again};
 use fairtree::tree::{AssocIndex, Tree};
+use fairtree::usage::{HalfLife, Ledger};
 
 use super::Cluster;
+use crate::input::site::Uses;
 use crate::input::slurm::node::Nodes;
 
 /// Billing TRES of the machines of a site.
@@ -99,7 +102,7 @@ impl Cluster {
         let is = |at: &AssocIndex| {
             !self.is_user(*at) && self.name(*at).account.eq_ignore_ascii_case(name)
         };
-        self.tree.indices().find(is)
+        self.tree().indices().find(is)
     }
 
     /// Entitlements of the associations.
@@ -112,7 +115,7 @@ impl Cluster {
         let any_weights = partitions.any(|partition| partition.billing_weights.is_some());
         let of_nodes = || capacity(nodes, any_weights);
         let capacity = self.machines.map_or_else(of_nodes, Capacity::Machines);
-        entitlement(&self.config, capacity, &self.tree, |name| {
+        entitlement(&self.config, capacity, self.tree(), |name| {
             self.account(name)
         })
     }
@@ -121,8 +124,8 @@ impl Cluster {
     pub fn standings(&self) -> Standings<'_> {
         let entitlement = self.entitlement();
         let ranking = (self.config.ranking(), &entitlement);
-        let standings = Standings::new(ranking, &self.tree, &self.fairshare);
-        standings.with_places(ranking, self.config.compat, self.ledger.raw())
+        let standings = Standings::new(ranking, self.tree(), &self.fairshare);
+        standings.with_places(ranking, self.config.compat, self.raw())
     }
 
     /// Follows a policy file instead of the policy that the site has.
@@ -133,7 +136,7 @@ impl Cluster {
     pub fn follow_policy(&mut self, file: &PolicyFile) -> Result<(), ConfigError> {
         let config = self.config.clone().under_policy(file)?;
         file.check_accounts(|name| self.account(name).is_some())?;
-        config.check_minutes(&self.tree, |name| self.account(name))?;
+        config.check_minutes(self.tree(), |name| self.account(name))?;
         self.set_config(config)?;
         self.rank();
         Ok(())
@@ -146,7 +149,7 @@ impl Cluster {
 
     /// The same under other settings.
     pub fn usage_models_under(&self, config: &Config) -> Vec<UsageModel> {
-        usage_models(config, &self.tree, |name| self.account(name))
+        usage_models(config, self.tree(), |name| self.account(name))
     }
 
     /// Takes other settings. Where it is known when what was used, and other usage models are in
@@ -157,8 +160,14 @@ impl Cluster {
     pub fn set_config(&mut self, config: Config) -> Result<(), ConfigError> {
         let before = self.usage_models();
         let models = self.usage_models_under(&config);
-        if let Some(uses) = self.uses.as_ref().filter(|_| models != before) {
-            self.ledger = uses.counted(&config, &models, &self.tree)?;
+        if models != before {
+            let counted = |uses: &Arc<Uses>| uses.counted(&config, &models, self.tree());
+            let counted = self.uses.as_ref().map(counted).transpose()?;
+            let kept = || Ledger::from_raw(self.tree(), self.raw()).ok();
+            if let Some(ledger) = counted.or_else(kept) {
+                let usage = HalfLife::of(&config, ledger, Some(self.moment()));
+                self.site.edit_usage(|_, model| *model = Box::new(usage));
+            }
         }
         self.config = config;
         Ok(())
@@ -167,7 +176,7 @@ impl Cluster {
     pub(super) fn ranked(&self) -> Vec<AssocFairshare> {
         let entitlement = self.entitlement();
         let ranking = (self.config.ranking(), &entitlement);
-        let raw = self.ledger.raw();
-        compute_again(ranking, self.config.compat, &self.tree, raw, Vec::new())
+        let raw = self.raw();
+        compute_again(ranking, self.config.compat, self.tree(), raw, Vec::new())
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::source::of_compat;
-use super::{AssocName, Cluster};
+use super::{AssocName, Cluster, pass_time};
 use crate::input::slurm::snapshot::Snapshot;
 use crate::input::sprio::Factor;
 use crate::input::{InputError, Problem};
@@ -89,7 +89,8 @@ impl Cluster {
             tree,
             ledger,
         };
-        let mut cluster = Cluster::queued(queued, config, site)?;
+        let now = Some(pass_time(queued, &config));
+        let mut cluster = Cluster::queued(queued, config, site, now, None)?;
         cluster.printed_factors = Some(Arc::new(factors));
         cluster.rank();
         Ok(cluster)

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{AssocName, Cluster, PartitionAbout, QosAbout, Tables, billing_weights, pass_time};
-use crate::input::site::{Site, SiteRow};
-use crate::input::slurm::snapshot::{Hidden, Queued, Snapshot};
+use crate::input::site::{Site, SiteRow, Uses};
+use crate::input::slurm::snapshot::{Queued, Snapshot};
 use crate::input::{InputError, LeftOut, Problem};
 use crate::listed::{Listed, WholeSite};
 use fairtree::compat::Compat;
 use fairtree::config::Config;
-use fairtree::priority::{AssocFactors, JobTables};
+use fairtree::priority::JobTables;
 
 impl Cluster {
     /// The cluster of a live site or a capture; another compatibility than the settings' if given.
@@ -29,14 +29,18 @@ impl Cluster {
         let site = listed.whole_site().map_err(|why| {
             broken(why).hint("all associations are needed: may this user see them (PrivateData)?")
         })?;
-        Cluster::queued(queued, config, site)
+        let now = Some(pass_time(queued, &config));
+        Cluster::queued(queued, config, site, now, None)
     }
 
-    /// The cluster of a queue and the associations that its jobs are of.
+    /// The cluster of a queue and the associations that its jobs are of; `now`, `uses` as for
+    /// [`Cluster::new`].
     pub(super) fn queued(
         queued: &Queued,
         config: Config,
         site: WholeSite,
+        now: Option<i64>,
+        uses: Option<Uses>,
     ) -> Result<Cluster, InputError> {
         let config = queued.hidden.countable(config);
         let mut tables = Tables::new(queued, &site.names, &config)?;
@@ -44,38 +48,28 @@ impl Cluster {
         let mut left = LeftOut::default();
         let jobs = super::jobs::of(queued, &mut tables, &partitions, &mut left)?;
         let tables = tables.into_job_tables();
-        let mut cluster = Cluster {
-            source: queued.name.clone(),
-            cluster: queued.settings.cluster.clone(),
-            now: Some(pass_time(queued, &config)),
-            config,
-            priority_type: queued.settings.priority_type.clone(),
-            release: queued.settings.release,
-            names: site.names,
-            tree: site.tree,
-            ledger: site.ledger,
-            uses: None,
-            tables,
-            machines: None,
-            printed_factors: None,
-            fairshare: Vec::new(),
-            partitions,
-            qos: queued
-                .qos
-                .iter()
-                .map(|row| QosAbout {
-                    name: row.name.clone(),
-                    usage_factor: row.usage_factor,
-                    limits: row.limits.clone(),
-                })
-                .collect(),
-            listed: queued.assocs.clone(),
-            private_data: queued.settings.private_data.clone(),
-            hidden: queued.hidden,
-            jobs: Some(Arc::new(jobs)),
-            // What a listing leaves open does not matter here: it is one of all associations.
-            assumptions: [queued.left_out.clone(), left.notes()].concat(),
-        };
+        let source = queued.name.clone();
+        let mut cluster = Cluster::new(source, config, site, tables, now, uses);
+        cluster.cluster.clone_from(&queued.settings.cluster);
+        cluster
+            .priority_type
+            .clone_from(&queued.settings.priority_type);
+        cluster.release = queued.settings.release;
+        cluster.partitions = partitions;
+        let qos = queued.qos.iter().map(|row| QosAbout {
+            name: row.name.clone(),
+            usage_factor: row.usage_factor,
+            limits: row.limits.clone(),
+        });
+        cluster.qos = qos.collect();
+        cluster.listed = queued.assocs.clone();
+        cluster
+            .private_data
+            .clone_from(&queued.settings.private_data);
+        cluster.hidden = queued.hidden;
+        cluster.jobs = Some(Arc::new(jobs));
+        // What a listing leaves open does not matter here: it is one of all associations.
+        cluster.assumptions = [queued.left_out.clone(), left.notes()].concat();
         cluster.rank();
         Ok(cluster)
     }
@@ -93,47 +87,25 @@ impl Cluster {
             partition: row.partition,
         };
         let names: Vec<AssocName> = site.rows.into_iter().map(name).collect();
-        let uses = site.uses.map(Arc::new);
-        if let Some(queued) = &site.queued {
-            let whole = WholeSite {
-                names,
-                tree: site.tree,
-                ledger: site.ledger,
-            };
-            let mut cluster = Cluster::queued(queued, config, whole)?;
-            // A description without jobs may do without times.
-            cluster.now = queued.pass;
-            cluster.cluster = site.cluster;
-            cluster.uses = uses;
-            return Ok(cluster);
-        }
-        let mut cluster = Cluster {
-            source: site.file,
-            cluster: site.cluster,
-            config,
-            priority_type: None,
-            release: None,
-            tables: JobTables {
-                assocs: vec![AssocFactors::default(); names.len()],
-                cluster_cpus: site.capacity.unwrap_or(0),
-                ..JobTables::default()
-            },
+        let whole = WholeSite {
             names,
             tree: site.tree,
             ledger: site.ledger,
-            uses,
-            machines: site.capacity,
-            printed_factors: None,
-            fairshare: Vec::new(),
-            partitions: Vec::new(),
-            qos: Vec::new(),
-            listed: Arc::default(),
-            private_data: Vec::new(),
-            hidden: Hidden::default(),
-            jobs: None,
-            now: None,
-            assumptions: site.assumptions,
         };
+        if let Some(queued) = &site.queued {
+            // A description without jobs may do without times.
+            let mut cluster = Cluster::queued(queued, config, whole, queued.pass, site.uses)?;
+            cluster.cluster = site.cluster;
+            return Ok(cluster);
+        }
+        let tables = JobTables {
+            cluster_cpus: site.capacity.unwrap_or(0),
+            ..JobTables::default()
+        };
+        let mut cluster = Cluster::new(site.file, config, whole, tables, None, site.uses);
+        cluster.cluster = site.cluster;
+        cluster.machines = site.capacity;
+        cluster.assumptions = site.assumptions;
         cluster.rank();
         Ok(cluster)
     }
@@ -188,32 +160,10 @@ impl Cluster {
             compat,
             ..settings.unwrap_or_else(|| listed.config())
         };
-        let mut cluster = Cluster {
-            source: listed.listing().file.clone(),
-            cluster: listed.listing().cluster.clone(),
-            config,
-            priority_type: None,
-            release: None,
-            tables: JobTables {
-                assocs: vec![AssocFactors::default(); site.names.len()],
-                ..JobTables::default()
-            },
-            names: site.names,
-            tree: site.tree,
-            ledger: site.ledger,
-            uses: None,
-            machines: None,
-            printed_factors: None,
-            fairshare: Vec::new(),
-            partitions: Vec::new(),
-            qos: Vec::new(),
-            listed: Arc::default(),
-            private_data: Vec::new(),
-            hidden: Hidden::default(),
-            jobs: None,
-            now: None,
-            assumptions,
-        };
+        let source = listed.listing().file.clone();
+        let mut cluster = Cluster::new(source, config, site, JobTables::default(), None, None);
+        cluster.cluster.clone_from(&listed.listing().cluster);
+        cluster.assumptions = assumptions;
         cluster.rank();
         Ok(cluster)
     }

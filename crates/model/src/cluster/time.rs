@@ -7,42 +7,20 @@ use jiff::tz::TimeZone;
 
 use super::{Cluster, JobPhase};
 use fairtree::config::{Config, ResetPeriod, UsageModel};
-use fairtree::engine::{Accruing, Site};
+use fairtree::engine::Accruing;
 use fairtree::tree::AssocIndex;
-use fairtree::usage::{
-    HalfLife, Ledger, Model, ModelSettings, Phase, UsageError, Use, model, next_reset,
-};
+use fairtree::usage::{Ledger, Model, ModelSettings, Phase, UsageError, Use, model, next_reset};
 
 /// Under `compat=slurm` each pass counts. Of longer times than this many passes some are taken
 /// together.
 const MOST_PASSES: i64 = 20_000;
 
 impl Cluster {
-    /// The site that passes from [`Cluster::now`] on. Under a window or a total it keeps to the second
-    /// when usage was used. Usage of an unknown time counts as used in the last second: it leaves the
-    /// window when as much time as its length has passed.
-    ///
-    /// # Errors
-    /// Usage that a window cannot have: of more than 1e19 TRES-seconds, or outside the years 1970 to
-    /// 9999.
-    pub fn site(&self) -> Result<Site, UsageError> {
+    /// The window that settings ask for, with the usage so far. It keeps to the second when usage was used.
+    /// Usage of an unknown time counts as used in the last second: it leaves the window when as much time
+    /// as its length has passed.
+    fn window(&self) -> Result<Box<dyn Model>, UsageError> {
         let now = self.moment();
-        let model = match self.config.usage() {
-            UsageModel::HalfLife => {
-                Box::new(HalfLife::of(&self.config, self.ledger.clone(), Some(now)))
-            }
-            UsageModel::Window { .. } | UsageModel::Total { .. } => self.window(now)?,
-        };
-        Ok(Site::new(self.tree.clone(), model, now))
-    }
-
-    /// Moment of the usage, seconds since 1970, from 1 up; 1 where the input has no times.
-    pub fn moment(&self) -> i64 {
-        let of_uses = self.uses.as_ref().and_then(|uses| uses.now());
-        self.now.or(of_uses).unwrap_or(1).max(1)
-    }
-
-    fn window(&self, now: i64) -> Result<Box<dyn Model>, UsageError> {
         // Without times all dates are past.
         let has_times = now > 1;
         let dated = |model| match model {
@@ -56,7 +34,7 @@ impl Cluster {
         config.parameters.usage = Some(dated(config.usage()));
         let plans = config.accounts.iter();
         let plans = plans.filter_map(|row| Some((self.account(&row.account)?, dated(row.plan?))));
-        let id = |index: AssocIndex| self.tree.rows()[index.get()].id;
+        let id = |index: AssocIndex| self.tree().rows()[index.get()].id;
         let plans: Vec<_> = plans.map(|(index, plan)| (id(index), plan)).collect();
         let settings = ModelSettings {
             config: &config,
@@ -64,7 +42,7 @@ impl Cluster {
             plans: &plans,
             tres: &[],
         };
-        let mut model = model::for_config(&self.tree, &settings, now)?;
+        let mut model = model::for_config(self.tree(), &settings, now)?;
         let mut charge = |(index, billing, from, to)| {
             let used = Use {
                 run: None,
@@ -74,13 +52,14 @@ impl Cluster {
                 factor: 1.0,
                 tres: &[],
             };
-            model.charge(&self.tree, index, &used).map(|_| ())
+            model.charge(self.tree(), index, &used).map(|_| ())
         };
         let uses = self.uses.as_ref().filter(|uses| uses.has_times());
         match uses {
             Some(uses) => uses.intervals().try_for_each(&mut charge)?,
             None => {
-                let own = self.tree.indices().zip(self.ledger.own());
+                let own = self.site.model().ledger().map_or(&[][..], Ledger::own);
+                let own = self.tree().indices().zip(own);
                 let own = own.filter(|(_, own)| !own.is_zero());
                 own.map(|(index, own)| (index, own.to_f64(), now - 1, now))
                     .try_for_each(&mut charge)?;
@@ -94,11 +73,16 @@ impl Cluster {
     /// do not change until [`Cluster::rank`].
     ///
     /// # Errors
-    /// Those of [`Cluster::site`]; nothing is changed.
+    /// Usage that a window cannot have: of more than 1e19 TRES-seconds, or outside the years 1970 to
+    /// 9999. Nothing is changed.
     pub fn pass(&mut self, secs: u32) -> Result<(), UsageError> {
         let start = self.moment();
         let end = start + i64::from(secs);
-        let mut site = self.site()?;
+        let is_window = self.config.usage() != UsageModel::HalfLife;
+        if is_window && self.site.model().ledger().is_some() {
+            let window = self.window()?;
+            self.site.edit_usage(|_, model| *model = window);
+        }
         // They are made here, after the charges of the time before them.
         let config = Config {
             priority_usage_reset_period: ResetPeriod::None,
@@ -117,27 +101,23 @@ impl Cluster {
         while at < end {
             let next = end.min(at + step).min(reset.unwrap_or(end));
             let mut runs: Vec<_> = running.iter().map(|job| until(job, next)).collect();
-            site.spend(&config, &mut runs, next);
+            self.site.spend(&config, &mut runs, next);
             running.retain(|job| job.run.end_time_exp.is_none_or(|end| end > next));
             if reset == Some(next) {
-                site.edit_usage(|_, usage| usage.clear());
+                self.site.edit_usage(|_, usage| usage.clear());
                 reset = boundary(self, next);
             }
             at = next;
         }
-        self.pass_uses(secs);
-        self.ledger = match site.model().ledger() {
-            Some(ledger) => ledger.clone(),
-            None => Ledger::from_raw(&self.tree, site.raw())?,
-        };
-        self.now = Some(end);
+        self.pass_uses(start, secs);
+        self.has_moment = true;
         end_jobs(self, end);
         Ok(())
     }
 
     /// Lets time pass for the uses that usage is counted from, if it is known when all of them were.
-    fn pass_uses(&mut self, secs: u32) {
-        let (secs, start) = (i64::from(secs), self.moment());
+    fn pass_uses(&mut self, start: i64, secs: u32) {
+        let secs = i64::from(secs);
         let running = self.accruing().into_iter().filter_map(|job| {
             let end = job.run.end_time_exp.map_or(secs, |end| end - start);
             let billing = job.run.billable_tres.max(0.0) * job.run.usage_factor;

@@ -57,7 +57,7 @@ impl Stage {
         RankedSite {
             config: &self.config,
             tree: &self.tree,
-            ledger: &self.ledger,
+            raw: self.ledger.raw(),
             entitlement: &self.entitlement,
             fairshare: &self.fairshare,
             tables: &self.tables,

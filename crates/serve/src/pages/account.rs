@@ -33,12 +33,12 @@ impl<'a> Account<'a> {
             return Err(Refusal::unknown());
         }
         let mut way = vec![at.get()];
-        let mut next = picture.cluster.tree.parent(at);
+        let mut next = picture.cluster.tree().parent(at);
         while let Some(above) = next {
             if viewer.sees_usage(picture, above.get()) {
                 way.push(above.get());
             }
-            next = picture.cluster.tree.parent(above);
+            next = picture.cluster.tree().parent(above);
         }
         way.reverse();
         let all = picture.children(at.get());
@@ -94,7 +94,7 @@ impl View for Account<'_> {
         let config = &picture.cluster.config;
         let root = picture
             .cluster
-            .tree
+            .tree()
             .parent(AssocIndex::new(self.at))
             .is_none();
         let link = |name: &str| seen.link(name).filter(|_| name != self.name);

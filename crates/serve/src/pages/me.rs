@@ -86,7 +86,7 @@ impl<'a> Me<'a> {
         let (picture, viewer) = (seen.picture, seen.viewer);
         let in_all = picture
             .cluster
-            .tree
+            .tree()
             .root()
             .map_or(0.0, |root| picture.standing(root.get()).used);
         let mine = |&at: &usize| {

@@ -171,7 +171,7 @@ impl Seen<'_> {
             if at.get() == account {
                 return true;
             }
-            next = self.picture.cluster.tree.parent(at);
+            next = self.picture.cluster.tree().parent(at);
         }
         false
     }

@@ -62,11 +62,11 @@ impl<'a> Shares<'a> {
         for (name, after) in &self.asked.shares {
             let at = cluster.find_any(name);
             let at = at.map_err(|error| Refusal::wrong(error.to_string()))?;
-            parents.extend(cluster.tree.parent(at));
+            parents.extend(cluster.tree().parent(at));
             shares.push(Change {
                 name: cluster.assoc(at),
                 who: cluster.name(at).into(),
-                before: word(cluster.tree.rows()[at.get()].shares),
+                before: word(cluster.tree().rows()[at.get()].shares),
                 after: word(*after),
             });
         }

@@ -168,7 +168,7 @@ impl View for Site<'_> {
                     }
                 }
             }
-            @if let Some(root) = picture.cluster.tree.root() {
+            @if let Some(root) = picture.cluster.tree().root() {
                 (self.seen.over_time(picture.children(root.get())))
             }
             (self.over_days.html())

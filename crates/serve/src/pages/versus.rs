@@ -84,7 +84,7 @@ impl Seen<'_> {
                 if !self.viewer.sees_usage(self.picture, at.get()) {
                     return false;
                 }
-                next = self.picture.cluster.tree.parent(at);
+                next = self.picture.cluster.tree().parent(at);
             }
             true
         })

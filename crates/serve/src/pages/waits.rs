@@ -21,7 +21,7 @@ impl Seen<'_> {
     /// Why a job waits and what would help; `None`: it does not wait.
     pub(super) fn waits(self, job: &ClusterJob) -> Result<Option<Waits>, Refusal> {
         let (cluster, line) = (&self.picture.cluster, &self.picture.line);
-        let found = match cluster.tree.len() <= MOST_ASSOCS {
+        let found = match cluster.tree().len() <= MOST_ASSOCS {
             true => waits(&self.picture.ranked(), cluster, line, job),
             false => without_next(cluster, line, job).map(|found| found.map(|(waits, _)| waits)),
         };
@@ -31,7 +31,7 @@ impl Seen<'_> {
 
     /// Returns true if a page of a job leaves the changes that put it ahead of the next one to that of the two.
     pub(super) fn leaves_next(self) -> bool {
-        self.picture.cluster.tree.len() > MOST_ASSOCS
+        self.picture.cluster.tree().len() > MOST_ASSOCS
     }
 
     /// The cause alone, which is cheap.
@@ -163,7 +163,7 @@ impl Seen<'_> {
         let picture = self.picture;
         let mut next = job.job.assoc;
         while let Some(at) = next {
-            next = picture.cluster.tree.parent(at);
+            next = picture.cluster.tree().parent(at);
             let row = &picture.report.rows[at.get()];
             let (Some(limits), Some(used)) = (&row.grp_tres_mins, &row.grp_tres_raw) else {
                 continue;

@@ -48,17 +48,17 @@ impl<'a> OrderedQueue<'a> {
             return Ok(None);
         };
         let entitlement = cluster.entitlement();
-        let raw = cluster.ledger.raw();
-        let competitors = Competitors::new(&cluster.tree, &entitlement);
+        let raw = cluster.raw();
+        let competitors = Competitors::new(cluster.tree(), &entitlement);
         let mut used = competitors.used(raw);
         let without_running = used.clone();
         let mut in_all = cluster
-            .tree
+            .tree()
             .root()
             .map_or(0.0, |root| raw[root.get()].to_f64());
         if word == OrderWord::Interleaved {
             for job in cluster.jobs() {
-                if let Some((assoc, due)) = due(job, cluster.now.unwrap_or(0)) {
+                if let Some((assoc, due)) = due(job, cluster.now().unwrap_or(0)) {
                     competitors.commit(&mut used, assoc, due);
                     in_all += due as f64 / UNITS;
                 }
@@ -68,9 +68,9 @@ impl<'a> OrderedQueue<'a> {
         let running = used.iter().zip(without_running);
         let running = running.map(|(used, without)| used - without).collect();
         let mut assocs = vec![None; nodes.len()];
-        for &at in cluster.tree.parents_first() {
-            let own = matches!(cluster.tree.rows()[at.get()].shares, Shares::Raw(_));
-            if own && cluster.tree.fs_parent(at).is_some() {
+        for &at in cluster.tree().parents_first() {
+            let own = matches!(cluster.tree().rows()[at.get()].shares, Shares::Raw(_));
+            if own && cluster.tree().fs_parent(at).is_some() {
                 assocs[competitors.of(Some(at)) as usize] = Some(at);
             }
         }

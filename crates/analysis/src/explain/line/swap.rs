@@ -144,7 +144,7 @@ fn shares(
     assoc: AssocIndex,
     other: AssocIndex,
 ) -> Option<(u32, Vec<(u32, u64)>)> {
-    let (tree, entitlement) = (&queue.cluster.tree, queue.cluster.entitlement());
+    let (tree, entitlement) = (queue.cluster.tree(), queue.cluster.entitlement());
     let Shares::Raw(raw) = tree.rows()[assoc.get()].shares else {
         return None;
     };

@@ -202,7 +202,7 @@ fn holders<'a>(cluster: &'a Cluster, job: &ClusterJob, is_qos: bool) -> Vec<Hold
     }
     let mut next = job.job.assoc;
     while let Some(at) = next {
-        next = cluster.tree.parent(at);
+        next = cluster.tree().parent(at);
         let limits = cluster.listed(at).and_then(|row| row.limits.as_deref());
         holders.extend(limits.map(|limits| Holder {
             name: cluster.assoc(at),
@@ -287,7 +287,7 @@ fn is_below(cluster: &Cluster, assoc: Option<AssocIndex>, top: AssocIndex) -> bo
         if at == top {
             return true;
         }
-        next = cluster.tree.parent(at);
+        next = cluster.tree().parent(at);
     }
     false
 }

@@ -88,7 +88,7 @@ pub(super) fn all(
     let of_partition = never || matches!(cause, Cause::PartitionOff | Cause::NodesUnavailable);
     let trial = Trial {
         cluster,
-        pricer: Pricer::new(&cluster.config, &cluster.tables, cluster.now.unwrap_or(0))?,
+        pricer: Pricer::new(&cluster.config, &cluster.tables, cluster.now().unwrap_or(0))?,
         job,
         entries,
     };

@@ -207,14 +207,9 @@ fn another_policy_counts_the_same_use_anew() {
     cluster
         .follow_policy(&policy("usage = 'total:2026-01-01'\n"))
         .unwrap();
-    assert_eq!(cluster.ledger.raw()[1].to_f64(), 7207.0);
+    assert_eq!(cluster.raw()[1].to_f64(), 7207.0);
     cluster.follow_policy(&policy(plans)).unwrap();
-    let raw: Vec<f64> = cluster
-        .ledger
-        .raw()
-        .iter()
-        .map(|raw| raw.to_f64())
-        .collect();
+    let raw: Vec<f64> = cluster.raw().iter().map(|raw| raw.to_f64()).collect();
     assert_eq!(raw[1..], [3600.0, 3600.0, 14407.0, 7207.0, 7200.0, 7200.0]);
 }
 

@@ -47,9 +47,8 @@ impl Site {
                     .to_owned(),
             );
         }
-        let now = cluster.now.unwrap_or(0);
-        let usage = HalfLife::of(&config, cluster.ledger.clone(), Some(now));
-        let mut site = engine::Site::new(cluster.tree.clone(), Box::new(usage), now);
+        let now = cluster.now().unwrap_or(0);
+        let mut site = cluster.site().clone();
         site.entitle(&cluster.entitlement());
         let mut assocs = HashMap::new();
         let mut defaults = HashMap::new();
@@ -97,9 +96,9 @@ impl Site {
         self.last_ran.unwrap_or_else(|| self.site.moment())
     }
 
-    /// Usage of each association, where it is that of a half-life.
-    pub fn ledger(&self) -> Option<&Ledger> {
-        self.site.model().ledger()
+    /// Raw usage by position, with that of all below, TRES-seconds.
+    pub fn raw(&self) -> &[Extended] {
+        self.site.raw()
     }
 
     /// The same site at another moment, seconds since 1970, with this usage of each association, without
