@@ -81,11 +81,8 @@ impl Entitlement {
             let Some(own) = plans.get(&at) else {
                 return false;
             };
-            let mut above = tree.parent(at);
-            while let Some(up) = above.filter(|up| !plans.contains_key(up)) {
-                above = tree.parent(up);
-            }
-            *own != above.map_or(config.usage(), |up| plans[&up])
+            let mut above = tree.upward(tree.parent(at));
+            *own != (above.find_map(|up| plans.get(&up).copied())).unwrap_or(config.usage())
         };
         let mut minutes: Vec<Minutes> = match config.minutes() {
             MinutesFrom::Shares => {

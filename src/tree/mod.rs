@@ -197,6 +197,21 @@ impl Tree {
         self.parents[index.get()]
     }
 
+    /// An association and all above it, the root last; nothing from `None`.
+    pub fn upward(&self, from: impl Into<Option<AssocIndex>>) -> impl Iterator<Item = AssocIndex> {
+        std::iter::successors(from.into(), |at| self.parent(*at))
+    }
+
+    /// True for an association and all below it, by position.
+    pub fn is_below(&self, top: AssocIndex) -> Vec<bool> {
+        let mut below = vec![false; self.len()];
+        for &at in self.parents_first() {
+            let parent = self.parent(at);
+            below[at.get()] = at == top || parent.is_some_and(|parent| below[parent.get()]);
+        }
+        below
+    }
+
     /// The association from which shares are taken: the nearest ancestor that is not itself
     /// `FairShare=parent`, or else the root; `None` for the root.
     ///

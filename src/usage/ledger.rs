@@ -192,13 +192,7 @@ impl Ledger {
     /// Forgets the usage of an association and of all below it (`RawUsage=0` of sacctmgr).
     pub fn reset_assoc(&mut self, tree: &Tree, index: AssocIndex) {
         self.check_size(tree);
-        let mut below = vec![false; tree.len()];
-        below[index.get()] = true;
-        for &each in tree.parents_first() {
-            if tree.parent(each).is_some_and(|parent| below[parent.get()]) {
-                below[each.get()] = true;
-            }
-        }
+        let below = tree.is_below(index);
         for (usage, _) in self.own.iter_mut().zip(&below).filter(|(_, below)| **below) {
             *usage = Extended::ZERO;
         }

@@ -302,9 +302,7 @@ struct Counts {
 fn jobs(cluster: &Cluster, now: i64, entries: &[Entry], out: &mut Builder) {
     let mut counts = vec![Counts::default(); cluster.tree().len()];
     for job in cluster.jobs() {
-        let mut next = job.job.assoc;
-        while let Some(at) = next {
-            next = cluster.tree().parent(at);
+        for at in cluster.tree().upward(job.job.assoc) {
             let own = &mut counts[at.get()];
             match job.phase {
                 JobPhase::Pending if job.job.priority == 0 => own.held += 1,

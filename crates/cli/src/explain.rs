@@ -412,14 +412,10 @@ fn account(args: &ExplainArgs, cluster: &Cluster, who: AssocIndex) -> Result<Out
         shares::to_json(&mut out, &shown, None)?;
     } else {
         let mut out = Wrapped::to_terminal(&mut out);
-        let is_below = |mut at: AssocIndex| loop {
-            match tree.parent(at) {
-                Some(parent) if parent == who => return true,
-                Some(parent) => at = parent,
-                None => return false,
-            }
-        };
-        let any_user = tree.indices().any(|at| cluster.is_user(at) && is_below(at));
+        let is_below = tree.is_below(who);
+        let any_user = tree
+            .indices()
+            .any(|at| cluster.is_user(at) && is_below[at.get()]);
         let users = match any_user {
             true => "; each user in it can be explained, as USER@ACCOUNT",
             false => " without users",

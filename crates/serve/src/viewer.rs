@@ -40,13 +40,9 @@ impl Viewer {
         let own = picture.assocs_of(user).to_vec();
         let mut member = HashSet::new();
         for at in &own {
-            let mut next = cluster.tree().parent(AssocIndex::new(*at));
-            while let Some(above) = next {
-                if !member.insert(above.get()) {
-                    break;
-                }
-                next = cluster.tree().parent(above);
-            }
+            let tree = cluster.tree();
+            let above = tree.upward(tree.parent(AssocIndex::new(*at)));
+            member.extend(above.map(AssocIndex::get));
         }
         let mut coordinated = HashSet::new();
         let mut next = picture.coordinators.get(user).cloned().unwrap_or_default();

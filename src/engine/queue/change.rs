@@ -124,8 +124,11 @@ impl Queue {
     /// Refuses a machine that an association, or an account above it, is not bound to.
     pub(super) fn check_bound(&self, assoc: AssocId, machine: u32) -> Result<(), QueueError> {
         let name = &self.machines[machine as usize].name;
-        let mut at = self.tree.index_of(assoc);
-        while let Some(up) = at.filter(|_| !self.bindings.is_empty()) {
+        let assoc = self.tree.index_of(assoc);
+        for up in self
+            .tree
+            .upward(assoc.filter(|_| !self.bindings.is_empty()))
+        {
             let account = self.tree.rows()[up.get()].id;
             if let Some(allowed) = self.bindings.get(&account) {
                 if !allowed.contains(name) {
@@ -137,7 +140,6 @@ impl Queue {
                     .into());
                 }
             }
-            at = self.tree.parent(up);
         }
         Ok(())
     }

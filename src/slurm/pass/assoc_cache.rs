@@ -21,12 +21,11 @@ pub(in crate::slurm) fn add_charges(journal: &mut Journal, snapshot: &mut Snapsh
         let Some(usage) = Extended::from_f64(usage) else {
             return;
         };
-        let mut next = row.filter(|row| *row < tree.len()).map(AssocIndex::new);
-        while let Some(index) = next {
+        let row = row.filter(|row| *row < tree.len()).map(AssocIndex::new);
+        for index in tree.upward(row) {
             if let Some(row) = snapshot.assocs_mut().get_mut(index.get()) {
                 add(row, usage);
             }
-            next = tree.parent(index);
         }
     });
 }

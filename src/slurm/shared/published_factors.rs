@@ -43,12 +43,9 @@ impl PublishedFactors {
 
     /// Worst and best factor of a user, or of the users below an account.
     fn range(&self, index: AssocIndex) -> Option<(f64, f64)> {
-        let mut is_below = vec![false; self.tree.len()];
-        is_below[index.get()] = true;
+        let is_below = self.tree.is_below(index);
         let mut range: Option<(f64, f64)> = None;
-        for &at in self.tree.parents_first() {
-            let above = self.tree.parent(at);
-            is_below[at.get()] |= above.is_some_and(|above| is_below[above.get()]);
+        for at in self.tree.indices() {
             if is_below[at.get()] && self.tree.rows()[at.get()].kind == AssocKind::User {
                 let factor = self.factors[at.get()];
                 let (worst, best) = range.unwrap_or((factor, factor));

@@ -177,13 +177,7 @@ impl WindowLedger {
     /// Forgets what was used at a node and below it; tells whose slots these are.
     fn forget_below(&mut self, tree: &Tree, index: AssocIndex) -> Vec<bool> {
         self.check_size(tree);
-        let mut below = vec![false; tree.len()];
-        below[index.get()] = true;
-        for &each in tree.parents_first() {
-            if tree.parent(each).is_some_and(|parent| below[parent.get()]) {
-                below[each.get()] = true;
-            }
-        }
+        let below = tree.is_below(index);
         let is_below = |slot: &super::slot::Slot| slot.assoc.is_some_and(|at| below[at.get()]);
         let slots: Vec<bool> = self.slots.iter().map(is_below).collect();
         for (slot, _) in self

@@ -195,9 +195,7 @@ fn job(cluster: &Cluster, request: &Request, bill: &Bill) -> ClusterJob {
 fn effects(now: &Cluster, without: &Cluster, with: &Cluster, assoc: AssocIndex) -> Vec<Effect> {
     let all = [now, without, with].map(associations);
     let mut effects = Vec::new();
-    let mut next = Some(assoc);
-    while let Some(index) = next {
-        next = now.tree().parent(index);
+    for index in now.tree().upward(assoc) {
         let side = |side: usize| all[side][index.get()].clone();
         if let (Some(before), Some(without), Some(with)) = (side(0), side(1), side(2)) {
             effects.push(Effect {

@@ -53,14 +53,12 @@ pub(super) fn steps(
     names: &dyn Names,
     index: AssocIndex,
 ) -> Vec<PathStep> {
-    let mut steps = Vec::new();
     let by = (ranked.config.ranking(), ranked.entitlement);
     let standings = Standings::new(by, ranked.tree, ranked.fairshare);
-    let mut next = Some(index);
-    while let Some(at) = next {
-        steps.push(step(ranked, names, at, &standings.of(at)));
-        next = ranked.tree.parent(at);
-    }
+    let way = ranked.tree.upward(index);
+    let mut steps: Vec<PathStep> = way
+        .map(|at| step(ranked, names, at, &standings.of(at)))
+        .collect();
     steps.reverse();
     steps
 }

@@ -105,21 +105,14 @@ impl<'a> TrialSite<'a> {
         }
         let left = used - less;
         if self.tree.rows()[index.get()].kind == AssocKind::Account {
-            let mut below = vec![false; raw.len()];
-            below[index.get()] = true;
-            for &each in self.tree.parents_first() {
-                if self.tree.parent(each).is_some_and(|p| below[p.get()]) {
-                    below[each.get()] = true;
-                    let usage = &mut raw[each.get()];
-                    *usage = *usage * left / used;
-                }
+            let below = self.tree.is_below(index);
+            for (usage, _) in raw.iter_mut().zip(below).filter(|(_, below)| *below) {
+                *usage = *usage * left / used;
             }
         }
         raw[index.get()] = left;
-        let mut above = self.tree.parent(index);
-        while let Some(at) = above {
+        for at in self.tree.upward(self.tree.parent(index)) {
             raw[at.get()] = (raw[at.get()] - less).max(Extended::ZERO);
-            above = self.tree.parent(at);
         }
         raw
     }
@@ -132,10 +125,8 @@ impl<'a> TrialSite<'a> {
         let mut raw: Vec<Extended> = self.raw.iter().map(|usage| *usage * left).collect();
         for load in self.load {
             let usage = number(load.tres_per_sec.max(0.0) * whole);
-            let mut next = Some(load.assoc);
-            while let Some(at) = next {
+            for at in self.tree.upward(load.assoc) {
                 raw[at.get()] += usage;
-                next = self.tree.parent(at);
             }
         }
         raw

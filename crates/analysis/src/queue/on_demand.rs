@@ -62,14 +62,12 @@ fn bound(site: &QueueSite) -> Vec<(usize, Vec<String>)> {
         .filter(|at| site.rows[at.get()].user.is_none())
     {
         let mut allowed: Option<Vec<String>> = None;
-        let mut up = Some(at);
-        while let Some(above) = up {
+        for above in site.tree.upward(at) {
             if let Some(machines) = own.get(&above.get()) {
                 let both =
                     |name: &String| allowed.as_ref().is_none_or(|names| names.contains(name));
                 allowed = Some(machines.iter().filter(|name| both(name)).cloned().collect());
             }
-            up = site.tree.parent(above);
         }
         found.extend(allowed.map(|machines| (at.get(), machines)));
     }

@@ -207,12 +207,9 @@ impl<'a> Granted<'a> {
 
     fn below(&self, index: AssocIndex, above: Option<AssocIndex>) -> Result<AssocIndex, Refusal> {
         let tree = self.cluster.tree();
-        let mut at = tree.parent(index);
-        while at.is_some() && at != above {
-            at = tree.parent(at.expect("above the root is nothing"));
-        }
-        match (at, above) {
-            (None, Some(above)) => Err(Refusal::NotBelow {
+        let has = |top| tree.upward(tree.parent(index)).any(|at| at == top);
+        match above {
+            Some(above) if !has(above) => Err(Refusal::NotBelow {
                 name: self.cluster.assoc(index),
                 below: self.cluster.assoc(above),
             }),

@@ -247,10 +247,8 @@ impl Found<'_> {
             let mut own = record.map(|at| tasks.entry(at).or_default());
             match &job.stage {
                 Stage::Started { at } => {
-                    let mut above = job.assoc;
-                    while let Some(index) = above {
+                    for index in self.cluster.tree().upward(job.assoc) {
                         counts[index.get()] += 1.0;
-                        above = self.cluster.tree().parent(index);
                     }
                     if let Some(own) = &mut own {
                         own.started += 1;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::time::used;
 use super::{AssocName, Cluster};
 use crate::input::site::Uses;
 use fairtree::engine::Site;
 use fairtree::extended::Extended;
 use fairtree::priority::{AssocFactors, Job};
-use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree, TreeError};
-use fairtree::usage::{HalfLife, Ledger, UsageError, Use};
+use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, TreeError};
+use fairtree::usage::{HalfLife, Ledger, UsageError};
 
 impl Cluster {
     fn id(&self, index: AssocIndex) -> AssocId {
@@ -22,7 +23,7 @@ impl Cluster {
     /// Changes the shares of an association.
     ///
     /// # Errors
-    /// Those of [`Tree::set_shares`].
+    /// Those of [`fairtree::tree::Tree::set_shares`].
     pub fn set_shares(&mut self, index: AssocIndex, shares: Shares) -> Result<(), TreeError> {
         self.site.set_shares(self.id(index), shares)
     }
@@ -30,7 +31,7 @@ impl Cluster {
     /// Adds an association without usage.
     ///
     /// # Errors
-    /// Those of [`Tree::add`].
+    /// Those of [`fairtree::tree::Tree::add`].
     pub fn add(
         &mut self,
         name: AssocName,
@@ -57,7 +58,7 @@ impl Cluster {
     /// Moves an account with all below it, and its usage, to another account.
     ///
     /// # Errors
-    /// Those of [`Tree::move_to`].
+    /// Those of [`fairtree::tree::Tree::move_to`].
     pub fn move_account(
         &mut self,
         account: AssocIndex,
@@ -72,9 +73,9 @@ impl Cluster {
     /// account above.
     ///
     /// # Errors
-    /// Those of [`Tree::remove`].
+    /// Those of [`fairtree::tree::Tree::remove`].
     pub fn remove(&mut self, index: AssocIndex) -> Result<(), TreeError> {
-        let below = below(self.tree(), index);
+        let below = self.tree().is_below(index);
         let gone = |job: &Job| job.assoc.is_some_and(|assoc| below[assoc.get()]);
         if let Some(jobs) = self.jobs_mut() {
             jobs.retain(|job| !gone(&job.job));
@@ -113,15 +114,8 @@ impl Cluster {
             .edit_usage(|tree, model| match model.ledger_mut() {
                 Some(ledger) => ledger.charge(tree, index, usage),
                 None => {
-                    let used = Use {
-                        run: None,
-                        from: now - 1,
-                        to: now,
-                        billing: usage,
-                        factor: 1.0,
-                        tres: &[],
-                    };
-                    model.charge(tree, index, &used).map(|_| ())
+                    let charged = model.charge(tree, index, &used(usage, now - 1, now));
+                    charged.map(|_| ())
                 }
             })?;
         if let Some(uses) = self.uses_mut() {
@@ -134,7 +128,7 @@ impl Cluster {
     pub fn reset_usage(&mut self, index: AssocIndex) {
         self.site
             .edit_usage(|tree, model| model.reset_assoc(tree, index));
-        let below = below(self.tree(), index);
+        let below = self.tree().is_below(index);
         if let Some(uses) = self.uses_mut() {
             uses.forget(&below);
         }
@@ -151,16 +145,4 @@ impl Cluster {
         self.site = Site::new(self.tree().clone(), Box::new(usage), now);
         (self.uses, self.has_moment) = (None, true);
     }
-}
-
-/// True for an association and all below it, by position.
-fn below(tree: &Tree, index: AssocIndex) -> Vec<bool> {
-    let mut below = vec![false; tree.len()];
-    below[index.get()] = true;
-    for &each in tree.parents_first() {
-        if tree.parent(each).is_some_and(|parent| below[parent.get()]) {
-            below[each.get()] = true;
-        }
-    }
-    below
 }

@@ -44,15 +44,8 @@ impl Cluster {
         };
         let mut model = model::for_config(self.tree(), &settings, now)?;
         let mut charge = |(index, billing, from, to)| {
-            let used = Use {
-                run: None,
-                from,
-                to,
-                billing,
-                factor: 1.0,
-                tres: &[],
-            };
-            model.charge(self.tree(), index, &used).map(|_| ())
+            let charged = model.charge(self.tree(), index, &used(billing, from, to));
+            charged.map(|_| ())
         };
         let uses = self.uses.as_ref().filter(|uses| uses.has_times());
         match uses {
@@ -129,6 +122,18 @@ impl Cluster {
         if let Some(uses) = &mut self.uses {
             Arc::make_mut(uses).pass(secs, running);
         }
+    }
+}
+
+/// Use of so many billing TRES between two moments.
+pub(super) fn used(billing: f64, from: i64, to: i64) -> Use<'static> {
+    Use {
+        run: None,
+        from,
+        to,
+        billing,
+        factor: 1.0,
+        tres: &[],
     }
 }
 

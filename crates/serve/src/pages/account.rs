@@ -32,17 +32,11 @@ impl<'a> Account<'a> {
         if !viewer.sees_usage(picture, at.get()) {
             return Err(Refusal::unknown());
         }
-        let mut way = vec![at.get()];
-        let mut next = picture.cluster.tree().parent(at);
-        while let Some(above) = next {
-            if viewer.sees_usage(picture, above.get()) {
-                way.push(above.get());
-            }
-            next = picture.cluster.tree().parent(above);
-        }
+        let visible = |at: &usize| viewer.sees_usage(picture, *at);
+        let way = picture.cluster.tree().upward(at).map(AssocIndex::get);
+        let mut way: Vec<usize> = way.filter(visible).collect();
         way.reverse();
         let all = picture.children(at.get());
-        let visible = |at: &usize| viewer.sees_usage(picture, *at);
         let below: Vec<usize> = all.iter().copied().filter(visible).collect();
         Ok(Account {
             seen,

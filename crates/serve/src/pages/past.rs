@@ -166,14 +166,9 @@ impl Seen<'_> {
 
     /// Returns true if a name is of an account, or of one below it.
     fn is_below(self, name: &str, account: usize) -> bool {
-        let mut next = self.picture.account(name);
-        while let Some(at) = next {
-            if at.get() == account {
-                return true;
-            }
-            next = self.picture.cluster.tree().parent(at);
-        }
-        false
+        let tree = self.picture.cluster.tree();
+        let mut way = tree.upward(self.picture.account(name));
+        way.any(|at| at.get() == account)
     }
 }
 

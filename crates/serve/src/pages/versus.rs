@@ -79,14 +79,8 @@ impl Seen<'_> {
     /// above them: where their ways part, numbers of these are shown.
     fn knows_both(self, jobs: [&ClusterJob; 2]) -> bool {
         jobs.iter().all(|job| {
-            let mut next = job.job.assoc;
-            while let Some(at) = next {
-                if !self.viewer.sees_usage(self.picture, at.get()) {
-                    return false;
-                }
-                next = self.picture.cluster.tree().parent(at);
-            }
-            true
+            let mut way = self.picture.cluster.tree().upward(job.job.assoc);
+            way.all(|at| self.viewer.sees_usage(self.picture, at.get()))
         })
     }
 }

@@ -161,9 +161,7 @@ impl Seen<'_> {
     /// The nearest limit on minutes that is used up, by sshare's GrpTRESMins and GrpTRESRaw.
     fn fill_minutes(self, job: &ClusterJob, limit: &mut Reached) {
         let picture = self.picture;
-        let mut next = job.job.assoc;
-        while let Some(at) = next {
-            next = picture.cluster.tree().parent(at);
+        for at in picture.cluster.tree().upward(job.job.assoc) {
             let row = &picture.report.rows[at.get()];
             let (Some(limits), Some(used)) = (&row.grp_tres_mins, &row.grp_tres_raw) else {
                 continue;

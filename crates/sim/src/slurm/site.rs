@@ -198,12 +198,8 @@ impl Site {
 
     /// The QOS of a job: its own, or the association's, or `normal`.
     pub fn qos(&self, name: Option<&str>, assoc: Option<AssocIndex>) -> Option<usize> {
-        let mut above = assoc;
-        let mut default = None;
-        while let (Some(index), None) = (above, default) {
-            default = self.default_qos[index.get()].as_deref();
-            above = self.tree().parent(index);
-        }
+        let mut way = self.tree().upward(assoc);
+        let default = way.find_map(|index| self.default_qos[index.get()].as_deref());
         let name = name.or(default).unwrap_or("normal");
         self.qos.get(&name.to_lowercase()).copied()
     }

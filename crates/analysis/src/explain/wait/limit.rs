@@ -200,9 +200,7 @@ fn holders<'a>(cluster: &'a Cluster, job: &ClusterJob, is_qos: bool) -> Vec<Hold
         }));
         return holders;
     }
-    let mut next = job.job.assoc;
-    while let Some(at) = next {
-        next = cluster.tree().parent(at);
+    for at in cluster.tree().upward(job.job.assoc) {
         let limits = cluster.listed(at).and_then(|row| row.limits.as_deref());
         holders.extend(limits.map(|limits| Holder {
             name: cluster.assoc(at),
@@ -282,14 +280,7 @@ fn used(
 }
 
 fn is_below(cluster: &Cluster, assoc: Option<AssocIndex>, top: AssocIndex) -> bool {
-    let mut next = assoc;
-    while let Some(at) = next {
-        if at == top {
-            return true;
-        }
-        next = cluster.tree().parent(at);
-    }
-    false
+    cluster.tree().upward(assoc).any(|at| at == top)
 }
 
 #[cfg(test)]
