@@ -29,7 +29,7 @@ pub struct RunRecord<'a> {
     pub elapsed_secs: u64,
     /// Time for which the machine executed it, as AdminComment has it.
     pub executed: Executed,
-    /// The other facts that a replay needs; the default unless [`read_jobs`] reads.
+    /// The other facts that a replay needs; the default unless [`read_jobs`](super::read_jobs) reads.
     pub(super) asked: Asked<'a>,
     /// Cells of [`MORE`]; the default unless [`read_requests`](super::read_requests) reads.
     pub(super) more: [Option<&'a str>; MORE.len()],
