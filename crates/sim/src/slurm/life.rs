@@ -34,8 +34,27 @@ pub struct Life {
     pub run_ms: Option<i64>,
     /// When it is cancelled if it waits then.
     pub cancel_ms: Option<i64>,
-    /// It ends well.
+    /// It ends well: `afterok` holds after it, and `afternotok` does not.
     pub succeeds: bool,
+}
+
+/// Beginnings of the states of jobs that did not end well, as sacct(1) has them. How a job ends that still runs or
+/// waits is not known: it ends well.
+const FAILED: [&str; 9] = [
+    "BOOT_FAIL",
+    "CANCELLED",
+    "DEADLINE",
+    "FAILED",
+    "NODE_FAIL",
+    "OUT_OF_MEMORY",
+    "PREEMPTED",
+    "REVOKED",
+    "TIMEOUT",
+];
+
+/// Returns true if a job in this state ended well, or may do so.
+fn ends_well(state: &str) -> bool {
+    !FAILED.iter().any(|failed| state.starts_with(failed))
 }
 
 /// The lives of recorded jobs.
@@ -102,7 +121,7 @@ pub fn lives<J: Borrow<RecordedJob>>(jobs: &[J]) -> Vec<Life> {
             held_ms: job.held_ms.clone(),
             run_ms: ran,
             cancel_ms: job.end_ms.filter(|_| job.start_ms.is_none()),
-            succeeds: job.state.starts_with("COMPLETED"),
+            succeeds: ends_well(&job.state),
         }
     };
     jobs.iter()
@@ -173,6 +192,22 @@ mod tests {
             run_ms: Some(1),
             cancel_ms: None,
             succeeds: true,
+        }
+    }
+
+    // sacct(1), JOB STATE CODES. A forecast of a job after one that runs assumes that this one ends well.
+    #[test]
+    fn jobs_end_well_unless_their_state_is_a_failure() {
+        for (state, succeeds) in [
+            ("COMPLETED", true),
+            ("RUNNING", true),
+            ("PENDING", true),
+            ("CANCELLED by 1000", false),
+            ("FAILED", false),
+            ("TIMEOUT", false),
+            ("OUT_OF_MEMORY", false),
+        ] {
+            assert_eq!(ends_well(state), succeeds, "{state}");
         }
     }
 
