@@ -239,6 +239,16 @@ fn owed_core_hours_are_shown_by_day() {
         &all,
         "an operator",
     );
+    // What is owed tells whose jobs waited.
+    let bob = site("ft2-bob", "jobs");
+    near_owed(&owed(&bob, "/me"), &mine, "me");
+    near_owed(&owed(&bob, "/account/physics"), &[], "physics");
+    near_owed(&owed(&bob, "/site"), &[], "site");
+    near_owed(
+        &owed(&site("ft2-dave", "jobs"), "/site"),
+        &all,
+        "an operator",
+    );
 }
 
 /// A later capture without past jobs, and a database that kept the days of the capture with them.
@@ -331,7 +341,8 @@ fn kept_days_of_others_are_private() {
     assert_eq!(kept_owed(&bob, "/site"), []);
     let bob = later("ft2-bob", "jobs");
     near(&waits(&bob, "/account/physics"), &[], "physics");
-    assert_eq!(kept_owed(&bob, "/site").len(), 2);
+    // What is owed tells whose jobs waited.
+    assert_eq!(kept_owed(&bob, "/site"), []);
     let bob = later("ft2-bob", "usage");
     near(&waits(&bob, "/site"), &all, "site");
     assert_eq!(kept_owed(&bob, "/site"), []);

@@ -57,6 +57,18 @@ fn jobs_of_others() {
     }
 }
 
+// sprio shows no job that squeue hides, and so no factor of one.
+#[test]
+fn factors_of_jobs_that_are_hidden() {
+    let terms = |value: &str, user: &str| {
+        let document = private(value, user).json("/api/v1/site");
+        document["terms"].as_array().expect("a list").len()
+    };
+    assert!(terms("none", "ft2-alice") > 0);
+    assert_eq!(terms("jobs", "ft2-alice"), 0);
+    assert!(terms("jobs", "ft2-dave") > 0);
+}
+
 #[test]
 fn usage_of_others() {
     let paths = ["physics", "genomics", "medicine", "root"].map(|name| format!("/account/{name}"));

@@ -102,7 +102,9 @@ impl Seen<'_> {
             }
         };
         let sees_usage = sees_all || !(private.usage || private.accounts);
-        (group, sees_all || !private.jobs, sees_usage)
+        let sees_jobs = sees_all || !private.jobs;
+        // What is owed tells whose jobs waited.
+        (group, sees_jobs, sees_usage && sees_jobs)
     }
 
     /// Adds days that the database has, before a moment. It has those of whole groups: who does not see all jobs, or
@@ -150,7 +152,8 @@ impl Seen<'_> {
         };
         let sees = |name: &str| {
             let at = self.picture.account(name);
-            at.is_some_and(|at| self.viewer.sees_usage(self.picture, at.get()))
+            let sees_usage = at.is_some_and(|at| self.viewer.sees_usage(self.picture, at.get()));
+            sees_usage && self.viewer.sees_job_of(self.picture, name, "")
         };
         let wanted = groups.iter().filter(|group| match whose {
             Whose::Mine => group.name == self.viewer.user,

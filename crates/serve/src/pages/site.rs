@@ -93,7 +93,11 @@ impl<'a> Site<'a> {
             users,
             tied_users: picture.tied_users,
             waiting_jobs: picture.line.len(),
-            terms: &picture.spreads,
+            // Of jobs that one may not see, one may not see the factors.
+            terms: match picture.private.jobs && !seen.viewer.operator {
+                true => &[],
+                false => &picture.spreads,
+            },
             check: picture.numbers.as_ref().ok().map(Check::of),
             doctor: picture.findings(),
             lint: match &picture.linted {
