@@ -141,6 +141,18 @@ fn every_answer_has_the_policy_and_is_kept_by_no_cache() {
     assert_eq!(site.post("/me").status, StatusCode::METHOD_NOT_ALLOWED);
 }
 
+// slurm.conf(5), AllowAccounts: frank is in genomics.
+#[test]
+fn a_partition_that_refuses_the_account_does_not_help() {
+    let advice = "scontrol update job=309 partition=debug";
+    let recorded = Site::recorded("cluster", "ft2-frank");
+    assert!(recorded.page("/job/309").contains(advice));
+    let found = "PartitionName=debug AllowGroups=ALL AllowAccounts=ALL";
+    let refuses = "PartitionName=debug AllowGroups=ALL AllowAccounts=physics";
+    let site = Site::changed("ft2-frank", &[("partitions.txt", found, refuses)]);
+    assert!(!site.page("/job/309").contains(advice));
+}
+
 // By hand: 4 CPUs for an hour in a partition without weights are 4 TRES-hours.
 #[test]
 fn the_cost_of_a_job_before_it_is_submitted() {

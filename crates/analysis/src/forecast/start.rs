@@ -517,7 +517,9 @@ fn helps(
     let others = 0..machine.partitions.len();
     let others = others.filter(|at| {
         let own = ask.partitions.contains(at);
-        !own && !breaks_partition(machine, ask, *at)
+        let known = cluster.find_partition(&machine.partitions[*at].name);
+        let is_admitted = known.is_ok_and(|at| cluster.admits(job, at));
+        !own && is_admitted && !breaks_partition(machine, ask, *at)
     });
     let mut changes: Vec<Change> = others.take(MOST_TRIED).map(Change::Partition).collect();
     let row = job.job.assoc.and_then(|assoc| cluster.listed(assoc));

@@ -294,6 +294,14 @@ impl Cluster {
         self.position("partition", &names, name)
     }
 
+    /// Returns true if a partition, by its position, admits a job's account and QOS for sure, see
+    /// [`Admission`](crate::input::slurm::admission::Admission).
+    pub fn admits(&self, job: &ClusterJob, partition: usize) -> bool {
+        let qos = job.job.qos.map(|at| self.qos[at.get()].name.as_str());
+        let admission = &self.partitions[partition].admission;
+        admission.admits(job.account.as_deref(), qos)
+    }
+
     /// The position of a QOS.
     ///
     /// # Errors

@@ -30,6 +30,7 @@ use fairtree::usage::{HalfLife, Run};
 
 use crate::input::Name;
 use crate::input::site::Uses;
+use crate::input::slurm::admission::Admission;
 use crate::input::slurm::assoc::AssocRow;
 use crate::input::slurm::job::JobWait;
 pub use crate::input::slurm::job_state::JobPhase;
@@ -58,6 +59,8 @@ pub struct PartitionAbout {
     pub max_nodes: Option<u32>,
     /// `State`, as `UP`; `None` where it is not known.
     pub state: Option<String>,
+    /// Who may use it.
+    pub admission: Admission,
 }
 
 /// Properties of a QOS that priorities do not depend on.

@@ -195,6 +195,7 @@ fn partitions(queued: &Queued) -> Result<Vec<PartitionAbout>, InputError> {
             billing_weights,
             max_nodes: row.max_nodes,
             state: row.state.clone(),
+            admission: row.admission.clone(),
         })
     };
     queued.partitions.iter().map(about).collect()

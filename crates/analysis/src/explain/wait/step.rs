@@ -226,7 +226,8 @@ impl Trial<'_> {
             let asked = own.iter().any(|own| own.partition == about.name);
             let is_up = about.state.as_deref().is_none_or(|state| state == "UP");
             let never = never::of(self.cluster, &self.job.job, index, true);
-            if asked || !is_up || never.is_certain() {
+            let is_admitted = self.cluster.admits(self.job, at);
+            if asked || !is_up || !is_admitted || never.is_certain() {
                 continue;
             }
             let changed = Job {

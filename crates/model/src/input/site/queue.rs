@@ -15,6 +15,7 @@ use super::value::PRIORITIES;
 use super::{settings, value};
 use crate::input::error::{InputError, Problem};
 use crate::input::recorded::RecordedJob;
+use crate::input::slurm::admission::Admission;
 use crate::input::slurm::assoc::AssocRow;
 use crate::input::slurm::config::Settings;
 use crate::input::slurm::job::JobRow;
@@ -197,6 +198,7 @@ fn partitions(
             },
             max_nodes: machine.and_then(|machine| machine.partitions[at].max_nodes),
             state: (about.state.as_ref()).map(|state| state.get_ref().to_ascii_uppercase()),
+            admission: Admission::default(),
             tres: match (&about.tres, machine) {
                 (Some(own), _) => Some(value::resources(text, own, tres)?),
                 (None, machine) => machine.map(|machine| resources(machine, at, tres)),

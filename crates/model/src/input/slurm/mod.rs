@@ -33,6 +33,7 @@
 //!
 //! Times are read as UTC: the commands are run with `TZ=UTC`.
 
+pub mod admission;
 pub mod assoc;
 pub mod conf;
 pub mod config;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::admission::Admission;
 use super::job::JobRow;
 use super::record::{no_end, records};
 use super::{count, time};
@@ -25,6 +26,8 @@ pub struct PartitionRow {
     pub max_nodes: Option<u32>,
     /// `State`, as `UP`; `None` where it is not known.
     pub state: Option<String>,
+    /// Who may use it.
+    pub admission: Admission,
     /// Resources, memory in megabytes; `None` where the partition has no nodes.
     pub tres: Option<Vec<(String, u64)>>,
     /// `TRESBillingWeights`, as in slurm.conf.
@@ -56,6 +59,7 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Vec<PartitionR
             },
             max_nodes: record.said("MaxNodes").and_then(|text| text.parse().ok()),
             state: record.said("State").map(str::to_owned),
+            admission: Admission::of(record),
             tres,
             tres_billing_weights: record.said("TRESBillingWeights").map(str::to_owned),
         })
@@ -85,6 +89,7 @@ pub(super) fn named(queue: &Queue, jobs: &[JobRow]) -> Vec<PartitionRow> {
         max_time_mins: None,
         max_nodes: None,
         state: None,
+        admission: Admission::default(),
         tres: None,
         tres_billing_weights: None,
     };
