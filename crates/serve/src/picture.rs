@@ -204,6 +204,10 @@ impl Picture {
             Snapshot::read_long(&name, &stored.answers, &|source| stored.path(source))?;
         stored.follow_policy(&mut snapshot.queued.settings.config)?;
         let mut cluster = Cluster::from_snapshot(&snapshot, None)?;
+        // Pages show errors with the name of the input: the capture's own, without the folders of the server.
+        if let Some(own) = stored.folder.file_name() {
+            cluster.source = own.to_string_lossy().into_owned();
+        }
         let shares = &mut snapshot.shares;
         shares.cluster = shares.cluster.take().or(stored.manifest.cluster.clone());
         let listed = Listed::new(&snapshot.shares, cluster.config.ranking())?;

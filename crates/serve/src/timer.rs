@@ -66,11 +66,9 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
                 eprintln!("fairtree-serve: warning: courses over time: {error}");
             }
             // Before anybody waits for it.
-            match picture.past_after(before.as_deref()) {
-                Ok(past)
-                    if before
-                        .as_deref()
-                        .is_some_and(|before| before.has_past(past)) => {}
+            let before = before.as_deref();
+            match picture.past_after(before) {
+                Ok(past) if before.is_some_and(|before| before.has_past(past)) => {}
                 Ok(past) => {
                     if let Err(error) = past.keep(&to.store, &picture) {
                         eprintln!("fairtree-serve: warning: waits over time: {error}");
@@ -78,7 +76,7 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
                 }
                 Err(why) => eprintln!("fairtree-serve: warning: no waits over time: {why}"),
             }
-            let followed = follow(&to.store, before.as_deref(), &picture, of.time_limit());
+            let followed = follow(&to.store, before, &picture, of.time_limit());
             to.replace(picture);
             if let Err(why) = &followed {
                 eprintln!("fairtree-serve: warning: changes from outside are not known: {why}");

@@ -67,9 +67,14 @@ impl Viewer {
         self.sees_job_of(picture, job.account.as_deref().unwrap_or(""), &job.user)
     }
 
+    /// Returns true if the person may see the jobs of everybody.
+    pub fn sees_all_jobs(&self, picture: &Picture) -> bool {
+        !picture.private.jobs || self.operator
+    }
+
     /// Returns true if the person may see the jobs of a user in an account.
     pub fn sees_job_of(&self, picture: &Picture, account: &str, user: &str) -> bool {
-        if !picture.private.jobs || self.operator || user == self.user {
+        if self.sees_all_jobs(picture) || user == self.user {
             return true;
         }
         if self.coordinated.is_empty() {

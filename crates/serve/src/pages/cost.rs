@@ -74,12 +74,7 @@ impl Seen<'_> {
             ..Wish::default()
         };
         let cluster = &self.picture.cluster;
-        let request = wish.request(cluster).map_err(|error| {
-            // The name of the input is a folder of the server.
-            let said = error.to_string();
-            let place = format!("{}: ", cluster.source);
-            said.strip_prefix(&place).unwrap_or(&said).to_owned()
-        })?;
+        let request = wish.request(cluster).map_err(|error| error.to_string())?;
         let mut cost = cost(cluster, &request);
         // Accounts above are shown as far as their usage may be seen.
         cost.effects.retain(|effect| {

@@ -103,7 +103,7 @@ impl Seen<'_> {
         };
         let sees_usage = sees_all || !(private.usage || private.accounts);
         let sees_jobs = sees_all || !private.jobs;
-        // What is owed tells whose jobs waited.
+        // Owed core-hours show whose jobs waited.
         (group, sees_jobs, sees_usage && sees_jobs)
     }
 

@@ -93,10 +93,10 @@ impl<'a> Site<'a> {
             users,
             tied_users: picture.tied_users,
             waiting_jobs: picture.line.len(),
-            // Of jobs that one may not see, one may not see the factors.
-            terms: match picture.private.jobs && !seen.viewer.operator {
-                true => &[],
-                false => &picture.spreads,
+            // Hidden jobs hide their factors.
+            terms: match seen.viewer.sees_all_jobs(picture) {
+                true => &picture.spreads,
+                false => &[],
             },
             check: picture.numbers.as_ref().ok().map(Check::of),
             doctor: picture.findings(),

@@ -3,6 +3,7 @@
 
 use fairtree::tree::AssocIndex;
 use fairtree_analysis::history::Course;
+use fairtree_analysis::past::DAY_SECS;
 use fairtree_model::cluster::AssocName;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -11,8 +12,6 @@ use crate::picture::Picture;
 
 /// At most one picture in this time is kept, seconds.
 const EVERY_SECS: i64 = 3600;
-
-const DAY_SECS: i64 = 86_400;
 
 /// The statements that keep an association, and that find it.
 const ADD_ASSOC: &str =
