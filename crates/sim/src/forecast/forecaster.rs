@@ -12,9 +12,11 @@ use fairtree_model::machine::Machine;
 
 use super::calibration::{Band, Calibration, Raw};
 use super::known::{Known, all};
+use super::making::{Making, Queue};
 use super::rehearsal::Rehearsal;
 use super::run_times::RunTimes;
-use super::situation::{Drawn, Situation, Stuck, weeks};
+use super::situation::{Drawn, Situation, weeks};
+use super::start::{Change, Hits, StartForecast, Trial};
 use super::{median, median_start};
 use crate::slurm::ask::Ask;
 use crate::slurm::site::{Site, Unpriced};
@@ -45,94 +47,6 @@ const TRIAL_DRAWS: usize = 10;
 /// The fewest simulations of a forecast, where each takes long.
 pub(super) const FEWEST_DRAWS: usize = 5;
 const MINUTE_SECS: i64 = 60;
-
-/// How forecasts are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Making {
-    /// Simulations for each, from 1; fewer, but at least 5, where they take more than `steps`.
-    pub draws: usize,
-    /// Seed of the draws.
-    pub seed: u64,
-    /// One simulation in which every job runs to its limit and none arrives.
-    pub by_limits: bool,
-    /// Steps that the simulations of the present may take, and as many those of the past: one for each
-    /// event and for some jobs, more for a job that is tested. A step takes about a microsecond.
-    pub steps: u64,
-}
-
-impl Default for Making {
-    fn default() -> Making {
-        Making {
-            draws: 20,
-            seed: 1,
-            by_limits: false,
-            steps: 2_000_000,
-        }
-    }
-}
-
-/// The start of a job, forecast. Moments are seconds since 1970.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StartForecast {
-    /// The likely start; `None`: it did not start in the simulations.
-    pub start: Option<i64>,
-    /// The band that should hold 90 % of the starts; `None` by limits, and where some simulations ended
-    /// before it started.
-    pub band: Option<Band>,
-    /// The same before it was widened by the misses of the past.
-    pub drawn: Option<Band>,
-    /// The start if every job ran to its limit and none arrived.
-    pub by_limits: Option<i64>,
-    /// Why it did not start when it was looked at last; `None`: it was never looked at.
-    pub stuck: Option<Stuck>,
-}
-
-/// How good forecasts of the past were.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Hits {
-    /// Forecasts that were made for jobs of the past.
-    pub forecasts: usize,
-    /// Of those, the ones whose bands count: made after the first 20 had come.
-    pub counted: usize,
-    /// The part of these whose band held, 0 to 1; `None`: too few.
-    pub held: Option<f64>,
-    /// Median distance of the forecast from the start, seconds; `None`: too few.
-    pub median_error_secs: Option<i64>,
-}
-
-/// A change of a job's request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Another partition, by its position in the machine.
-    Partition(usize),
-    /// Another QOS, by its position among those of the cluster.
-    Qos(usize),
-    /// Another time limit, seconds.
-    Limit(i64),
-}
-
-/// A change that was tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trial {
-    /// The change.
-    pub change: Change,
-    /// The likely start with it, seconds since 1970.
-    pub start: i64,
-    /// How much earlier that is, seconds; `None`: without it the job did not start.
-    pub earlier_secs: Option<i64>,
-}
-
-/// The jobs of a cluster.
-#[derive(Clone, Copy, Debug)]
-pub struct Queue<'q> {
-    /// Those that wait and run.
-    pub present: &'q [RecordedJob],
-    /// Those that sacct lists.
-    pub past: &'q [RecordedJob],
-    /// Priorities that stay, by the numbers of present jobs; where there are any, jobs that come later
-    /// have the lowest.
-    pub fixed: &'q HashMap<u32, u32>,
-}
 
 /// Forecasts for the jobs of a cluster that wait.
 #[derive(Debug)]

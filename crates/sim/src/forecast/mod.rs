@@ -13,18 +13,20 @@
 mod calibration;
 mod forecaster;
 mod known;
+mod making;
 mod passing;
 mod rehearsal;
 mod run_times;
 mod score;
 mod situation;
+mod start;
 
 pub use calibration::Band;
-pub use forecaster::{
-    Change, Forecaster, Hits, LEAST_ENDED, LEAST_HITS, Making, Queue, StartForecast, Trial,
-};
+pub use forecaster::{Forecaster, LEAST_ENDED, LEAST_HITS};
+pub use making::{Making, Queue};
 pub use score::{Forecast, Options, Score, score};
 pub use situation::{Later, LaterJob, Stage, Stuck};
+pub use start::{Change, Hits, StartForecast, Trial};
 
 /// The median of values in order, by which all reports of simulations go: of two in the middle the later one,
 /// which is a value that came. `None` without values. A start that did not come is later than all others:

@@ -61,6 +61,7 @@ pub mod rights;
 pub mod sbatch;
 pub mod script;
 pub mod snapshot;
+pub mod source;
 pub(in crate::input) mod stamp;
 mod stamped_record;
 pub mod transactions;
