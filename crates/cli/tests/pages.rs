@@ -18,46 +18,6 @@ const LOG: &str = "JobID|User|Account|Start|End|NCPUS\n\
     3|carl|biology|2026-01-06T00:00:00|2026-01-11T00:00:00|2\n\
     4|dora|idle|2026-01-01T00:00:00|2026-01-01T00:00:01|1\n";
 
-/// Two nodes of four CPUs, all of which job 1 has until 12:30; the others wait.
-const NODES: &str = r#"
-now = 2026-03-08T12:00:00Z
-[settings]
-PriorityWeightFairshare = 10000
-[[nodes]]
-name = "n[1-2]"
-cpus = 4
-[partitions.main]
-nodes = "ALL"
-[accounts.physics]
-users.anna = {}
-[accounts.biology]
-users.carl = {}
-[[jobs]]
-id = 1
-user = "anna"
-account = "physics"
-state = "RUNNING"
-node_list = "n[1-2]"
-submit_time = 2026-03-08T11:00:00Z
-start_time = 2026-03-08T11:30:00Z
-time_limit = "1:00:00"
-tres = "cpu=8,node=2"
-[[jobs]]
-id = 2
-user = "anna"
-account = "physics"
-submit_time = 2026-03-08T11:40:00Z
-time_limit = "1:00:00"
-tres = "cpu=8,node=2"
-[[jobs]]
-id = 3
-user = "carl"
-account = "biology"
-submit_time = 2026-03-08T11:50:00Z
-time_limit = "1:00:00"
-tres = "cpu=4,node=1"
-"#;
-
 /// A page or picture in a file, by its extension.
 fn place(name: &str, end: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("page-{name}.{end}"))
@@ -123,13 +83,9 @@ fn pages() -> Vec<(&'static str, PathBuf)> {
     let hubs = "examples/hubs.toml";
     let change = ["what-if", "--shares", "g7=900", "--html", "PAGE", "-"];
     let ahead = ["what-if", "--shares", "a_group1=1", "--html", "PAGE", hubs];
-    let nodes = command::folder("page-nodes").join("site.toml");
-    std::fs::write(&nodes, NODES).expect("a site");
-    let nodes = nodes.display().to_string();
-    let later: Vec<&str> = "what-if --hold 3 --after 2:00:00 --all --html PAGE"
-        .split(' ')
-        .chain([nodes.as_str()])
-        .collect();
+    let nodes = "examples/nodes.toml";
+    let later = "what-if --hold 3 --after 2:00:00 --all --html PAGE".split(' ');
+    let later: Vec<&str> = later.chain([nodes]).collect();
     let plan = sweep_plan();
     let sweep = ["sweep", "--chart", "PAGE", "-q", &plan];
     vec![

@@ -11,45 +11,8 @@ use serde_json::{Value, json};
 /// 2026-03-08T12:00:00Z.
 const NOW: i64 = 1_772_971_200;
 
-const SITE: &str = r#"
-now = 2026-03-08T12:00:00Z
-[settings]
-PriorityWeightFairshare = 10000
-[[nodes]]
-name = "n[1-2]"
-cpus = 4
-[partitions.main]
-nodes = "ALL"
-max_time = "1-0"
-[accounts.a]
-users.ann = {}
-[accounts.b]
-users.bob = {}
-[[jobs]]
-id = 1
-user = "ann"
-account = "a"
-state = "RUNNING"
-node_list = "n[1-2]"
-submit_time = 2026-03-08T11:00:00Z
-start_time = 2026-03-08T11:30:00Z
-time_limit = "1:00:00"
-tres = "cpu=8,node=2"
-[[jobs]]
-id = 2
-user = "ann"
-account = "a"
-submit_time = 2026-03-08T11:40:00Z
-time_limit = "1:00:00"
-tres = "cpu=8,node=2"
-[[jobs]]
-id = 3
-user = "bob"
-account = "b"
-submit_time = 2026-03-08T11:50:00Z
-time_limit = "1:00:00"
-tres = "cpu=4,node=1"
-"#;
+/// Two nodes of four CPUs, all of which job 1 has until 12:30; the others wait.
+const SITE: &str = include_str!("../../../examples/nodes.toml");
 
 fn file(name: &str, text: &str) -> String {
     let path = folder(name).join("site.toml");
