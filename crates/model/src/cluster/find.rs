@@ -294,7 +294,7 @@ impl Cluster {
         self.position("partition", &names, name)
     }
 
-    /// Returns true if a partition, by its position, admits a job's account and QOS for sure, see
+    /// Returns true if a partition, by its position, certainly admits a job's account and QOS: see
     /// [`Admission`](crate::input::slurm::admission::Admission).
     pub fn admits(&self, job: &ClusterJob, partition: usize) -> bool {
         let qos = job.job.qos.map(|at| self.qos[at.get()].name.as_str());

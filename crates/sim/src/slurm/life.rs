@@ -38,8 +38,8 @@ pub struct Life {
     pub succeeds: bool,
 }
 
-/// Beginnings of the states of jobs that did not end well, as sacct(1) has them. How a job ends that still runs or
-/// waits is not known: it ends well.
+/// Beginnings of the states of jobs that did not end well, as sacct(1) has them. A job that still runs or waits counts
+/// as one that ends well.
 const FAILED: [&str; 9] = [
     "BOOT_FAIL",
     "CANCELLED",

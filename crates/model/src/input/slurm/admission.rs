@@ -58,8 +58,8 @@ impl Admission {
         }
     }
 
-    /// Returns true if jobs of an account with a QOS may use the partition for sure; what is `None` is not known and
-    /// keeps nobody away. A partition for groups of users admits nobody for sure.
+    /// Returns true if jobs of an account with a QOS may certainly use the partition. An account or QOS that is not
+    /// known (`None`) is not checked. Of a partition for groups of users it returns false.
     pub fn admits(&self, account: Option<&str>, qos: Option<&str>) -> bool {
         let account = account.is_none_or(|name| self.accounts.admit(name));
         account && qos.is_none_or(|name| self.qos.admit(name)) && !self.by_groups

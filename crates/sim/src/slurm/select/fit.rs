@@ -277,7 +277,8 @@ impl Question<'_> {
 }
 
 /// Runs by weight, the largest first: a job that takes many runs need not look at all of them for each. One
-/// forecast with 400 jobs on 500 nodes in fragments spent 34 % of its time on that.
+/// forecast with 400 jobs on 500 nodes in fragments spent 34 % of its time on that; `make bench ONLY=command`
+/// measures forecasts.
 struct Largest(std::iter::Peekable<std::vec::IntoIter<usize>>);
 
 impl Largest {

@@ -36,7 +36,7 @@ impl Site {
         }
         if config.usage() != UsageModel::HalfLife {
             notes.push(format!(
-                "usage={}: nothing is forgotten in the time that is simulated",
+                "usage={}: in the time that is simulated usage decays by PriorityDecayHalfLife instead",
                 config.usage()
             ));
         }
