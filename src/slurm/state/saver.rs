@@ -38,12 +38,12 @@ static WRITING: Mutex<()> = Mutex::new(());
 /// Hands jobs to a separate thread.
 #[derive(Default)]
 pub(in crate::slurm) struct Saver {
-    desk: Arc<Desk>,
+    queue: Arc<SaveQueue>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Default)]
-struct Desk {
+struct SaveQueue {
     work: Mutex<Work>,
     changed: Condvar,
 }
@@ -77,7 +77,7 @@ impl Saver {
     /// The job's error, or that it is not done within the bound; it continues in this case.
     pub(in crate::slurm) fn save(&self, job: Job) -> Result<Saved, String> {
         let (number, was_busy) = self.hand_over(job)?;
-        let mut work = self.desk.work.lock();
+        let mut work = self.queue.work.lock();
         if was_busy && !work.ending {
             return Err("the previous save is still being written".to_string());
         }
@@ -91,8 +91,8 @@ impl Saver {
 
     /// Ends all waiting in [`Saver::save`], now and later.
     pub(in crate::slurm) fn wait_no_more(&self) {
-        self.desk.work.lock().ending = true;
-        self.desk.changed.notify_all();
+        self.queue.work.lock().ending = true;
+        self.queue.changed.notify_all();
     }
 
     /// Hands over the last job, if there is one, waits until all jobs are done, for `bound` at
@@ -104,7 +104,7 @@ impl Saver {
     pub(in crate::slurm) fn finish(&self, job: Option<Job>, bound: Duration) -> Result<(), String> {
         let has_job = job.is_some();
         let handed = job.map_or(Ok(()), |job| self.hand_over(job).map(drop));
-        let mut work = self.desk.work.lock();
+        let mut work = self.queue.work.lock();
         let last = work.handed;
         let done = self.wait(&mut work, last, bound, |_| false);
         // Earlier errors have been reported.
@@ -117,7 +117,7 @@ impl Saver {
         work.waiting = None;
         let idle = !work.busy;
         drop(work);
-        self.desk.changed.notify_all();
+        self.queue.changed.notify_all();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread.filter(|_| idle) {
             // Its jobs run inside a guard.
@@ -130,23 +130,23 @@ impl Saver {
     fn hand_over(&self, job: Job) -> Result<(u64, bool), String> {
         self.start()
             .map_err(|error| format!("cannot start the thread that saves: {error}"))?;
-        let mut work = self.desk.work.lock();
+        let mut work = self.queue.work.lock();
         let was_busy = work.busy || work.waiting.is_some();
         work.handed += 1;
         work.waiting = Some((work.handed, job));
-        self.desk.changed.notify_all();
+        self.queue.changed.notify_all();
         Ok((work.handed, was_busy))
     }
 
     fn start(&self) -> std::io::Result<()> {
         let mut thread = self.thread.lock();
         if thread.is_none() {
-            let desk = Arc::clone(&self.desk);
+            let queue = Arc::clone(&self.queue);
             let name = "fairtree-save".to_string();
             *thread = Some(
                 thread::Builder::new()
                     .name(name)
-                    .spawn(move || desk.run())?,
+                    .spawn(move || queue.run())?,
             );
         }
         Ok(())
@@ -163,13 +163,13 @@ impl Saver {
     ) -> Option<Result<(), String>> {
         let until = Instant::now() + bound;
         while work.done < number && !enough(work) && Instant::now() < until {
-            self.desk.changed.wait_until(work, until);
+            self.queue.changed.wait_until(work, until);
         }
         (work.done >= number).then(|| work.ended.clone().unwrap_or(Ok(())))
     }
 }
 
-impl Desk {
+impl SaveQueue {
     fn run(&self) {
         let mut work = self.work.lock();
         loop {
@@ -233,13 +233,13 @@ mod tests {
     }
 
     fn wait_until_busy(saver: &Saver) {
-        while !saver.desk.work.lock().busy {
+        while !saver.queue.work.lock().busy {
             thread::yield_now();
         }
     }
 
     fn is_idle(saver: &Saver) -> bool {
-        let work = saver.desk.work.lock();
+        let work = saver.queue.work.lock();
         !work.busy && work.waiting.is_none()
     }
 
@@ -274,7 +274,7 @@ mod tests {
             thread::yield_now();
         }
         assert_eq!(saved.load(Ordering::SeqCst), 4);
-        assert_eq!(saver.desk.work.lock().done, 4);
+        assert_eq!(saver.queue.work.lock().done, 4);
         assert_eq!(saver.finish(None, SHORT), Ok(()));
     }
 
@@ -285,7 +285,7 @@ mod tests {
         let saved = Arc::new(AtomicU32::new(0));
         let (disk, go_on) = channel();
         saver.hand_over(hanging(go_on, &saved, 1)).unwrap();
-        let desk = Arc::clone(&saver.desk);
+        let queue = Arc::clone(&saver.queue);
         wait_until_busy(&saver);
         let told = saver.finish(Some(note(&saved, 2)), SHORT).unwrap_err();
         assert!(told.contains("save not complete"), "{told}");
@@ -296,7 +296,7 @@ mod tests {
         while !is_idle(&next) {
             thread::yield_now();
         }
-        assert!(matches!(&desk.work.lock().ended, Some(Err(_))));
+        assert!(matches!(&queue.work.lock().ended, Some(Err(_))));
         assert_eq!(saved.load(Ordering::SeqCst), 3);
         next.finish(None, SHORT).unwrap();
     }
