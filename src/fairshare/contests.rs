@@ -51,11 +51,13 @@ impl Ranking {
         let order = self.order(&input, found);
         let roles = places::roles(tree);
         let mut open = vec![self.first(tree, &roles, root)];
-        while let Some(mut rivals) = open.pop() {
-            rivals.retain(|rival| !is_user(rival));
-            let inner = rivals.iter().filter(|at| roles[at.get()] == Role::Inner);
+        while let Some(mut competitors) = open.pop() {
+            competitors.retain(|competitor| !is_user(competitor));
+            let inner = competitors
+                .iter()
+                .filter(|at| roles[at.get()] == Role::Inner);
             open.extend(inner.map(|at| places::competing(tree, &roles, *at).collect()));
-            place(rivals, &order, &mut found_places);
+            place(competitors, &order, &mut found_places);
         }
         let factor = |index: AssocIndex| found[index.get()].fs_factor.unwrap_or(0.0);
         let by_factor: Order<'_> = Box::new(|a, b| factor(b).total_cmp(&factor(a)));
@@ -65,13 +67,13 @@ impl Ranking {
     }
 }
 
-/// Gives each rival its place.
-fn place(mut rivals: Vec<AssocIndex>, order: &Order<'_>, places: &mut [Option<Place>]) {
-    rivals.sort_by(|a, b| order(*a, *b));
-    let of = rivals.len() as u64;
+/// Gives each competitor its place.
+fn place(mut competitors: Vec<AssocIndex>, order: &Order<'_>, places: &mut [Option<Place>]) {
+    competitors.sort_by(|a, b| order(*a, *b));
+    let of = competitors.len() as u64;
     let mut place = 1;
-    for (at, index) in rivals.iter().enumerate() {
-        if at > 0 && order(rivals[at - 1], *index).is_ne() {
+    for (at, index) in competitors.iter().enumerate() {
+        if at > 0 && order(competitors[at - 1], *index).is_ne() {
             place = at as u64 + 1;
         }
         places[index.get()] = Some(Place { place, of });

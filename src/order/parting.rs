@@ -25,19 +25,19 @@ pub struct Parting {
     /// Node whose children compete; `None`: competition over the whole tree.
     pub below: Option<u32>,
     /// The two jobs.
-    pub rivals: [PartingSide; 2],
+    pub sides: [PartingSide; 2],
 }
 
 impl Parting {
     /// Positions, ascending, of the jobs that decide which of the two comes first: those charged to
-    /// the nodes of the rivals, or below them. An order of these jobs alone has the two in the same
+    /// the nodes of the two, or below them. An order of these jobs alone has the two in the same
     /// order as one of all jobs. `own`: the nodes of the two jobs.
     ///
     /// Takes time in O(n) for each level.
     pub fn competing(&self, nodes: &[Node], jobs: &[Job], own: [u32; 2]) -> Vec<u32> {
         let is_of = |job: &Job| {
-            let mut sides = self.rivals.iter().zip(own);
-            sides.any(|(rival, own)| match rival.node {
+            let mut sides = self.sides.iter().zip(own);
+            sides.any(|(side, own)| match side.node {
                 Some(node) => is_at_or_below(nodes, job.node, node),
                 None => job.node == own,
             })
@@ -75,11 +75,11 @@ pub fn parting(
     let other: Vec<_> = forest.chain(own[1]).collect();
     let met = forest.chain(own[0]).find_map(|(child, below)| {
         let fits = |(_, of): &&(Child, Option<u32>)| *of == below;
-        let (rival, _) = other.iter().find(fits)?;
-        (*rival != child).then_some(([child, *rival], below))
+        let (competitor, _) = other.iter().find(fits)?;
+        (*competitor != child).then_some(([child, *competitor], below))
     });
     let (children, below) = met.expect("one sequence has all jobs");
-    let rival = |side: usize| {
+    let side_of = |side: usize| {
         let node = match children[side] {
             Child::Node(node) => Some(node),
             Child::Own => None,
@@ -111,7 +111,7 @@ pub fn parting(
     };
     Ok(Some(Parting {
         below,
-        rivals: [rival(0), rival(1)],
+        sides: [side_of(0), side_of(1)],
     }))
 }
 
@@ -207,16 +207,16 @@ mod tests {
                 .unwrap()
                 .unwrap()
         };
-        let [a3, b2] = met([2, 4]).rivals;
+        let [a3, b2] = met([2, 4]).sides;
         assert_eq!((a3.jobs_before, b2.jobs_before), (2, 1));
         assert_eq!((a3.expected_before, b2.expected_before), (2, 1));
         assert_eq!(a3.key, b2.key);
-        let [a2, b2] = met([1, 4]).rivals;
+        let [a2, b2] = met([1, 4]).sides;
         assert_eq!(a2.key, Ratio::new(1, Entitled::whole(2)));
         assert!(a2.key < b2.key);
         let order = strict(&nodes, Level::Leaf, &jobs).unwrap();
         let met = parting(&nodes, Level::Leaf, (&order, &jobs), [2, 5], false).unwrap();
-        let [a3, b3] = met.unwrap().rivals;
+        let [a3, b3] = met.unwrap().sides;
         assert_eq!((a3.key, b3.key), (Ratio::ZERO, Ratio::ZERO));
         assert_eq!((a3.jobs_before, b3.jobs_before), (2, 2));
         let same = parting(&nodes, Level::Leaf, (&order, &jobs), [0, 1], false);
@@ -241,7 +241,7 @@ mod tests {
             let level = Level::Depth(1);
             let met = parting(&nodes, level, (&order, &jobs), [a, b], false);
             let met = met.unwrap().unwrap();
-            (met.below, met.rivals.map(|rival| rival.node))
+            (met.below, met.sides.map(|side| side.node))
         };
         assert_eq!(met(0, 1), (Some(0), [Some(1), Some(2)]));
         assert_eq!(met(1, 2), (None, [Some(0), Some(3)]));

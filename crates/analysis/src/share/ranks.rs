@@ -152,7 +152,7 @@ impl Arenas {
 /// The best and the worst rank (the number of places is the best of all) that each leaf may have, by
 /// row, when the level fairshare of each row lies in its interval.
 ///
-/// Ahead of a leaf are all leaves of its rivals, and of those of the accounts above it, with a higher
+/// Ahead of a leaf are all leaves of its competitors, and of those of the accounts above it, with a higher
 /// level fairshare. Ties are left open.
 pub(super) fn rank_bounds(
     forest: &ListedTree,

@@ -102,7 +102,7 @@ impl OrderedQueue<'_> {
                 let account = self.assocs[met.below? as usize]?;
                 Some(self.cluster.assoc(account))
             });
-            compared.sides = met.map(|met| met.rivals.map(|rival| self.standing(&rival)));
+            compared.sides = met.map(|met| met.sides.map(|side| self.standing(&side)));
         }
         Ok(compared)
     }
@@ -114,7 +114,7 @@ fn cause([a, b]: [&Job; 2], met: Option<&Parting>) -> Cause {
     }
     match met {
         Some(met) => {
-            let [one, other] = &met.rivals;
+            let [one, other] = &met.sides;
             match one.key.cmp(&other.key) {
                 _ if one.node.is_none() || other.node.is_none() => Cause::OwnJobs,
                 Ordering::Equal => Cause::EqualRatios,

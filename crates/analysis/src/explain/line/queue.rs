@@ -202,8 +202,8 @@ impl<'a> OrderedQueue<'a> {
         }
     }
 
-    pub(super) fn standing(&self, rival: &PartingSide) -> NodeStanding {
-        let at = rival.node.map(|node| node as usize);
+    pub(super) fn standing(&self, side: &PartingSide) -> NodeStanding {
+        let at = side.node.map(|node| node as usize);
         let node = at.map(|at| self.nodes[at]).unwrap_or_default();
         let running = at.map_or(0, |at| self.running[at]);
         let part = node.entitled.to_f64();
@@ -213,7 +213,7 @@ impl<'a> OrderedQueue<'a> {
             None => (Some(part / UNITS), None),
         };
         let claim = entitled.or(due).unwrap_or(0.0);
-        let spent = node.used.saturating_add(rival.expected_before) as f64 / UNITS;
+        let spent = node.used.saturating_add(side.expected_before) as f64 / UNITS;
         let ratio = match (part == 0.0, spent == 0.0) {
             (true, _) => None,
             (false, true) => Some(0.0),
@@ -226,8 +226,8 @@ impl<'a> OrderedQueue<'a> {
                 .map(|index| self.cluster.assoc(index)),
             used: (node.used - running) as f64 / UNITS,
             running: running as f64 / UNITS,
-            jobs_before: rival.jobs_before,
-            expected_before: rival.expected_before as f64 / UNITS,
+            jobs_before: side.jobs_before,
+            expected_before: side.expected_before as f64 / UNITS,
             entitled,
             due,
             ratio,

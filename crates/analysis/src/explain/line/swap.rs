@@ -90,7 +90,7 @@ pub(super) fn all(
             add(kind, trial.of_job(|job, less| job.nice -= less));
         }
         (Cause::Ratio | Cause::EqualRatios, Some(met)) => {
-            let nodes = [moves, 1 - moves].map(|side| met.rivals[side].node);
+            let nodes = [moves, 1 - moves].map(|side| met.sides[side].node);
             let [Some(behind), Some(ahead)] = nodes else {
                 return Ok(found);
             };

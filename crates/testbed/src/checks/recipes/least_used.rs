@@ -197,10 +197,10 @@ fn picked(used: &[u64], leaves: &[Leaf], jobs: &[(u32, usize)]) -> Result<Vec<(u
             (0..leaves.len()).filter_map(|leaf| left.iter().copied().find(|(_, of)| *of == leaf));
         let best_of_group = |job: &(u32, usize)| {
             let group = leaves[job.1].group;
-            let rivals = oldest
+            let competitors = oldest
                 .clone()
                 .filter(|other| leaves[other.1].group == group);
-            rivals.min_by_key(|job| (used[job.1] * SCALE / leaves[job.1].entitled, job.0))
+            competitors.min_by_key(|job| (used[job.1] * SCALE / leaves[job.1].entitled, job.0))
         };
         let best = oldest
             .clone()
