@@ -13,7 +13,7 @@ use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Ranking, compute};
 use fairtree::tree::{AssocKind, Shares};
 use fairtree_oracle::number::{Fraction, dyadic};
-use fairtree_oracle::{Algorithm, Association, Hierarchy, Level};
+use fairtree_oracle::{Association, Hierarchy, Level, Ranking as ExactRanking};
 use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive, Zero};
 use oracle::random::{order_of, sites};
@@ -34,7 +34,7 @@ fn exact(number: Extended) -> Fraction {
 }
 
 /// The oracle's results for the site.
-fn exactly(site: &Site, algorithm: Algorithm, compat: Compat) -> Hierarchy {
+fn exactly(site: &Site, ranking: ExactRanking, compat: Compat) -> Hierarchy {
     let rows = site.tree.rows().iter().zip(&site.raw_usage);
     let rows: Vec<Association> = rows
         .map(|(row, usage)| Association {
@@ -48,7 +48,7 @@ fn exactly(site: &Site, algorithm: Algorithm, compat: Compat) -> Hierarchy {
             usage: exact(*usage),
         })
         .collect();
-    Hierarchy::new(&rows, algorithm, compat.is_slurm())
+    Hierarchy::new(&rows, ranking, compat.is_slurm())
 }
 
 /// Usage of the root over that of the root.
@@ -109,7 +109,7 @@ proptest! {
 
     #[test]
     fn fair_tree_agrees_with_exact_fractions(site in sites()) {
-        let oracle = exactly(&site, Algorithm::FairTree, DOCUMENTED);
+        let oracle = exactly(&site, ExactRanking::FairTree, DOCUMENTED);
         for (at, result) in fair_tree(&site).iter().enumerate() {
             let (name, id) = (&site.names[at], site.tree.rows()[at].id);
             prop_assert_eq!(result.fs_factor, oracle.factor(id), "{}", name);
@@ -132,7 +132,7 @@ proptest! {
     #[test]
     fn classic_agrees_with_exact_fractions(site in sites(), dampening in 1_u16..5) {
         for compat in [DOCUMENTED, SLURM] {
-            let oracle = exactly(&site, Algorithm::Classic { dampening }, compat);
+            let oracle = exactly(&site, ExactRanking::Classic { dampening }, compat);
             let ranking = Ranking::classic(dampening);
             let results = compute(ranking, compat, &site.tree, &site.raw_usage);
             for (at, result) in results.iter().enumerate() {
@@ -152,7 +152,7 @@ proptest! {
     #[test]
     fn depth_oblivious_agrees_with_its_formula(site in sites(), dampening in 1_u16..5) {
         for compat in [DOCUMENTED, SLURM] {
-            let oracle = exactly(&site, Algorithm::DepthOblivious { dampening }, compat);
+            let oracle = exactly(&site, ExactRanking::DepthOblivious { dampening }, compat);
             let ranking = Ranking::depth_oblivious(dampening);
             let results = compute(ranking, compat, &site.tree, &site.raw_usage);
             for (at, result) in results.iter().enumerate().skip(1) {
@@ -245,7 +245,7 @@ proptest! {
     fn only_ties_tell_documented_from_slurm(site in sites()) {
         // If no two exact level fairshares are equal, no rule about ties applies; and if stock's
         // rounding keeps them different and in order, both modes must agree.
-        let oracle = exactly(&site, Algorithm::FairTree, DOCUMENTED);
+        let oracle = exactly(&site, ExactRanking::FairTree, DOCUMENTED);
         let stock = compute(Ranking::FAIR_TREE, SLURM, &site.tree, &site.raw_usage);
         let mut levels: Vec<_> = (1..site.tree.len())
             .filter_map(|at| Some((oracle.level(site.tree.rows()[at].id)?, stock[at].level_fs?)))

@@ -13,7 +13,7 @@ use std::ptr::{null, null_mut};
 use arbitrary::Arbitrary;
 use did::did;
 use fairtree::capi::*;
-use fairtree_oracle::{Algorithm, Association, Hierarchy};
+use fairtree_oracle::{Ranking, Association, Hierarchy};
 use libfuzzer_sys::fuzz_target;
 use model::{HALVES, Model};
 
@@ -435,7 +435,7 @@ impl World {
                 }
             })
             .collect();
-        let exactly = Hierarchy::new(&known, Algorithm::FairTree, false);
+        let exactly = Hierarchy::new(&known, Ranking::FairTree, false);
         for (row, known) in rows.iter().zip(&known) {
             let factor = exactly.factor(known.id).unwrap_or(f64::NAN);
             assert_eq!(

@@ -8,7 +8,7 @@
 //! * depth-oblivious: normalised usage of all siblings. One that was never computed counts as
 //!   `NO_VAL`, 4294967294, so that the usage of a level can be billions of times the whole;
 //! * normalised shares are those that slurmctld computed last. After a change of `FAIR_TREE` they
-//!   keep the definition of the other algorithm until an association is edited.
+//!   keep the definition of the other ranking until an association is edited.
 //!
 //! From 25.11 on a record also keeps the factor. Since then, pricing a job computes the job's own
 //! association; before, it computed the association whose numbers make the factor.
@@ -68,7 +68,7 @@ impl UsageRecord {
     }
 
     /// Effective usage. `usage_of_level`: normalised usage of all associations on the level that
-    /// have shares of their own; called by the depth-oblivious algorithm.
+    /// have shares of their own; called by the depth-oblivious ranking.
     pub(crate) fn effective_usage(
         &self,
         host: HostMath,

@@ -1,4 +1,4 @@
-//! Usage in the form that the algorithms read.
+//! Usage in the form that the rankings read.
 
 use std::borrow::Cow;
 
@@ -51,7 +51,7 @@ impl<'a> Usage<'a> {
         at_most_one(quotient(self.raw(index), self.total))
     }
 
-    /// Results without the numbers that the algorithm adds, in the memory of `spare`.
+    /// Results without the numbers that the ranking adds, in the memory of `spare`.
     pub(super) fn results(
         &self,
         mut spare: Vec<AssocFairshare>,
@@ -71,7 +71,7 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// Usage as the algorithms read it: 0 if negative, the largest number if infinite.
+/// Usage as the rankings read it: 0 if negative, the largest number if infinite.
 pub(super) fn sound(usage: Extended) -> Extended {
     if usage.is_negative() {
         Extended::ZERO

@@ -1,4 +1,4 @@
-//! Normalised shares, as defined by Fair Tree and by the other algorithms.
+//! Normalised shares, as defined by Fair Tree and by the other rankings.
 
 use super::{AssocIndex, Shares, Tree};
 use crate::compat::Compat;
@@ -53,7 +53,7 @@ impl Tree {
         }
     }
 
-    /// Normalised shares under the classic algorithms, one per association by position.
+    /// Normalised shares under the classic rankings, one per association by position.
     ///
     /// The product of `shares / level shares` over an association and its ancestors below the root,
     /// 0..=1. The root has 1, and `FairShare=parent` has the value of its [`Tree::fs_parent`].

@@ -305,9 +305,15 @@ pub struct ShareArgs {
     pub policy: Option<PathBuf>,
     /// How shares and usage become factors; otherwise what the site's settings say, or what the
     /// listing looks like
-    #[arg(help_heading = "Computation", long, value_name = "NAME", value_enum)]
-    pub algorithm: Option<AlgorithmName>,
-    /// FairShareDampeningFactor of the classic algorithms
+    #[arg(
+        help_heading = "Computation",
+        long,
+        alias = "algorithm",
+        value_name = "NAME",
+        value_enum
+    )]
+    pub ranking: Option<RankingName>,
+    /// FairShareDampeningFactor of the classic rankings
     #[arg(help_heading = "Computation", long, value_name = "FACTOR", value_parser = clap::value_parser!(u16).range(1..))]
     pub dampening: Option<u16>,
     /// The format of the input, instead of what its content looks like
@@ -318,9 +324,9 @@ pub struct ShareArgs {
     pub help: Option<bool>,
 }
 
-/// A fair-share algorithm.
+/// A ranking of associations by their usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AlgorithmName {
+pub enum RankingName {
     /// Ranks by depth-first walk (FAIR_TREE).
     FairTree,
     /// 2^(-usage/shares) (NO_FAIR_TREE).
@@ -329,13 +335,13 @@ pub enum AlgorithmName {
     DepthOblivious,
 }
 
-impl AlgorithmName {
+impl RankingName {
     /// The ranking, with a dampening factor of 1 where it has one.
     pub fn ranking(self) -> Ranking {
         match self {
-            AlgorithmName::FairTree => Ranking::FAIR_TREE,
-            AlgorithmName::Classic => Ranking::classic(1),
-            AlgorithmName::DepthOblivious => Ranking::depth_oblivious(1),
+            RankingName::FairTree => Ranking::FAIR_TREE,
+            RankingName::Classic => Ranking::classic(1),
+            RankingName::DepthOblivious => Ranking::depth_oblivious(1),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, IsTerminal, Write, stdout};
 use std::path::Path;
 
-use super::args::{AlgorithmName, ChartArgs, ChartFormat, PictureName, ThemeName};
+use super::args::{ChartArgs, ChartFormat, PictureName, RankingName, ThemeName};
 use super::cluster::{policy_file, refused};
 use super::input::{Input, Opened, no_shares, open_stream, read_opened, read_or_ask, shares_of};
 use super::message::Messages;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
     let format = format(args)?;
     let own = Own {
         compat: args.compat.as_deref().map(compat_of).transpose()?,
-        algorithm: args.algorithm,
+        ranking: args.ranking,
         half_life_secs: half_life(args)?,
         policy: args.policy.as_deref().map(policy_file).transpose()?,
     };
@@ -58,14 +58,14 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
 /// The values of options that replace those of the site.
 struct Own {
     compat: Option<Compat>,
-    algorithm: Option<AlgorithmName>,
+    ranking: Option<RankingName>,
     half_life_secs: Option<u32>,
     policy: Option<PolicyFile>,
 }
 
 impl Own {
     fn ranking(&self, of_site: Ranking) -> Ranking {
-        let named = self.algorithm.map(AlgorithmName::ranking);
+        let named = self.ranking.map(RankingName::ranking);
         let dampening = of_site.dampening().unwrap_or(1);
         named.unwrap_or(of_site).with_dampening(dampening)
     }

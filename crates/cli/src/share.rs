@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write, stdout};
 
-use super::args::{AlgorithmName, ShareArgs};
+use super::args::{RankingName, ShareArgs};
 use super::cluster::{policy_file, refused};
 use super::input::{self, Input, no_shares};
 use super::message::Messages;
@@ -138,7 +138,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
 /// The ranking of the input, as far as the options do not name another.
 fn ranking(args: &ShareArgs, own: Ranking) -> Ranking {
     let dampening = args.dampening.or(own.dampening()).unwrap_or(1);
-    let named = args.algorithm.map(AlgorithmName::ranking);
+    let named = args.ranking.map(RankingName::ranking);
     named.unwrap_or(own).with_dampening(dampening)
 }
 

@@ -361,8 +361,8 @@ fn a_capture_has_the_policy_of_the_site() {
         let command = ["chart", "-q", "--format", "json"];
         let ran = fairtree(&[&command, args].concat(), None, false);
         assert!(ran.status.success(), "{}", err(&ran));
-        out(&ran).contains("\"algorithm\": \"difference\"")
-            || out(&ran).contains("\"algorithm\":\"difference\"")
+        out(&ran).contains("\"ranking\": \"difference\"")
+            || out(&ran).contains("\"ranking\":\"difference\"")
     };
     assert!(drawn(&["--from", &plain]));
     assert!(drawn(&["--from", &without, "--policy", &policy]));

@@ -101,7 +101,7 @@ fn classic_fair_share_is_drawn_as_part_of_the_whole() {
     let args = [
         "share",
         "--tree",
-        "--algorithm",
+        "--ranking",
         "classic",
         "examples/site.toml",
     ];

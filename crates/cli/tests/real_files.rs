@@ -234,15 +234,15 @@ fn accounts_keep_the_fair_share_that_is_printed() {
         let file = format!("accounts-fairshare/{file}.txt");
         assert_eq!(rows("Account,FairShare", &file), due);
         let path = format!("tests/files/{file}");
-        for algorithm in ["classic", "fair-tree"] {
+        for ranking in ["classic", "fair-tree"] {
             let out = ran(&[
                 "share",
                 "-P",
                 "-n",
                 "-o",
                 "Account,FairShare",
-                "--algorithm",
-                algorithm,
+                "--ranking",
+                ranking,
                 &path,
             ]);
             assert!(out.out.lines().map(str::trim).eq(due), "{}", out.out);

@@ -62,7 +62,7 @@ fn classic_fair_share_of_ones_own_rows_follows_from_the_rows() {
              gpu|u01|100|0.001000|50000|0.001100|{second}\n"
         )
     };
-    let classic = ["--algorithm", "classic"];
+    let classic = ["--ranking", "classic"];
     agrees(&classic, &listing("0.615572", "0.466517"), "2 FairShare");
     differs(
         &classic,
@@ -72,7 +72,7 @@ fn classic_fair_share_of_ones_own_rows_follows_from_the_rows() {
             "u01@gpu: FairShare is 0.870000, computed 0.466516",
         ],
     );
-    let dampened = ["--algorithm", "classic", "--dampening", "2"];
+    let dampened = ["--ranking", "classic", "--dampening", "2"];
     agrees(&dampened, &listing("0.784584", "0.683020"), "2 FairShare");
 }
 
@@ -224,7 +224,7 @@ fn depth_oblivious_numbers_are_compared() {
              b||1|0.500000|20000|0.200000|0.200000|0.757858\n"
         )
     };
-    let options = ["--algorithm", "depth-oblivious"];
+    let options = ["--ranking", "depth-oblivious"];
     agrees(
         &options,
         &listing("0.359673", "0.368902"),

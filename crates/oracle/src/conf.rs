@@ -89,7 +89,7 @@ impl Conf {
     }
 
     /// Flags for Fair Tree and for depth-oblivious fair share; neither: classic.
-    pub fn algorithm(&self) -> [bool; 2] {
+    pub fn ranking(&self) -> [bool; 2] {
         let fair_tree = self.has(flag::FAIR_TREE);
         [fair_tree, !fair_tree && self.has(flag::DEPTH_OBLIVIOUS)]
     }

@@ -37,8 +37,8 @@ faults! {
     EmptyFirstOfTie = "empty-first-account", "an empty account of a tie hands on a rank";
     /// Level fairshare values are compared as rounded, not as exact numbers.
     RoundedTies = "equal-ratios", "level fairshare ties or parts by rounding";
-    /// Shares keep the normalisation of the other algorithm.
-    StaleShares = "fair-tree-off", "shares keep the normalisation of the other algorithm";
+    /// Shares keep the normalisation of the other ranking.
+    StaleShares = "fair-tree-off", "shares keep the normalisation of the other ranking";
     /// Classic fair share mixes values of this pass and of the last one.
     ClassicOrder = "classic-late", "classic fair share of several moments at once";
     /// A classic pass needs a last pass with an earlier time.

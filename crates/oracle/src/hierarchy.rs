@@ -1,4 +1,4 @@
-//! Associations with shares and usage, and the results of each algorithm for them: for callers that
+//! Associations with shares and usage, and the results of each ranking for them: for callers that
 //! have a tree instead of a trace of a plugin.
 
 use std::collections::BTreeMap;
@@ -26,9 +26,9 @@ pub struct Association {
     pub usage: Fraction,
 }
 
-/// The algorithm that computes factors from shares and usage.
+/// The ranking that computes factors from shares and usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
+pub enum Ranking {
     /// Fair Tree.
     FairTree,
     /// Classic fair share.
@@ -56,18 +56,18 @@ pub enum Level {
 pub struct Hierarchy {
     records: Records,
     /// In Fair Tree only users have a factor, in classic fair share all associations.
-    algorithm: Algorithm,
+    ranking: Ranking,
 }
 
 impl Hierarchy {
     /// Computes everything for `rows`, as documented. `stock_root`: the root counts as used up even
     /// without usage, as in stock.
-    pub fn new(rows: &[Association], algorithm: Algorithm, stock_root: bool) -> Hierarchy {
+    pub fn new(rows: &[Association], ranking: Ranking, stock_root: bool) -> Hierarchy {
         let mut records = records_of(rows);
-        let (flags, dampening) = match algorithm {
-            Algorithm::FairTree => (flag::FAIR_TREE, 1),
-            Algorithm::Classic { dampening } => (0, dampening),
-            Algorithm::DepthOblivious { dampening } => (flag::DEPTH_OBLIVIOUS, dampening),
+        let (flags, dampening) = match ranking {
+            Ranking::FairTree => (flag::FAIR_TREE, 1),
+            Ranking::Classic { dampening } => (0, dampening),
+            Ranking::DepthOblivious { dampening } => (flag::DEPTH_OBLIVIOUS, dampening),
         };
         let users = rows.iter().filter(|row| row.is_user).count();
         let root = rows.iter().find(|row| row.parent.is_none());
@@ -88,11 +88,11 @@ impl Hierarchy {
             true => Faults::only(&[Fault::RootAlwaysUsed]),
             false => Faults::none(),
         };
-        match algorithm {
-            Algorithm::FairTree => fair_tree(&mut records, &faults, &usage),
+        match ranking {
+            Ranking::FairTree => fair_tree(&mut records, &faults, &usage),
             _ => classic(&mut records, &faults, &usage),
         }
-        Hierarchy { records, algorithm }
+        Hierarchy { records, ranking }
     }
 
     fn assoc(&self, id: u32) -> &Assoc {
@@ -119,14 +119,14 @@ impl Hierarchy {
     /// The factor, 0 to 1; `None` for accounts in Fair Tree.
     pub fn factor(&self, id: u32) -> Option<f64> {
         let assoc = self.assoc(id);
-        let has_one = assoc.is_user || self.algorithm != Algorithm::FairTree;
+        let has_one = assoc.is_user || self.ranking != Ranking::FairTree;
         has_one.then(|| to_f64(&assoc.fs_factor))
     }
 
     /// Normalised shares: within the level in Fair Tree, otherwise within the whole tree.
     pub fn norm_shares(&self, id: u32) -> f64 {
-        let share = match self.algorithm {
-            Algorithm::FairTree => self.share_of_level(id),
+        let share = match self.ranking {
+            Ranking::FairTree => self.share_of_level(id),
             _ => share_of_path(&self.records, id),
         };
         to_f64(&share)
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn fair_tree_by_hand() {
-        let tree = Hierarchy::new(&rows(), Algorithm::FairTree, false);
+        let tree = Hierarchy::new(&rows(), Ranking::FairTree, false);
         assert_eq!(tree.level(2), Some(Level::Finite(ratio(2, 3))));
         assert_eq!(tree.level(5), Some(Level::Finite(ratio(2, 1))));
         assert_eq!(tree.level(3), Some(Level::Finite(ratio(9, 4))));
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn classic_by_hand() {
-        let tree = Hierarchy::new(&rows(), Algorithm::Classic { dampening: 1 }, false);
+        let tree = Hierarchy::new(&rows(), Ranking::Classic { dampening: 1 }, false);
         assert_eq!(tree.norm_shares(3), 0.375);
         // UE = UA + (UE of the parent - UA) * shares: 2/8 + (6/8 - 2/8) * 3/4.
         assert_eq!(tree.effective_usage(3), ratio(5, 8));
@@ -252,7 +252,7 @@ mod tests {
     fn children_of_accounts_that_stand_aside_are_on_the_level_above() {
         let mut rows = rows();
         rows[1].shares = None;
-        let tree = Hierarchy::new(&rows, Algorithm::FairTree, false);
+        let tree = Hierarchy::new(&rows, Ranking::FairTree, false);
         assert_eq!((tree.account(3), tree.account(2)), (1, 1));
         assert_eq!(tree.level(2), None);
         assert_eq!(tree.norm_shares(3), 0.6);

@@ -33,6 +33,6 @@ mod trace;
 
 pub use attribute::{Explained, FaultCounts, Unexplained, explain};
 pub use faults::Faults;
-pub use hierarchy::{Algorithm, Association, Hierarchy, Level};
+pub use hierarchy::{Association, Hierarchy, Level, Ranking};
 pub use mismatch::Mismatch;
 pub use trace::Hook;

@@ -112,8 +112,8 @@ pub struct Memory {
     pub rearmed: bool,
     /// The next reset, which stock computes once.
     pub next_reset: Option<i64>,
-    /// The algorithm of the last normalisation of shares.
-    pub algorithm: [bool; 2],
+    /// The ranking of the last normalisation of shares.
+    pub ranking: [bool; 2],
     /// The half-life of the last pass.
     pub half_life: u32,
     /// Ends charged since the last pass, by job and start: charged until; true if the run is over.
@@ -147,7 +147,7 @@ impl Memory {
         self.armed = true;
         self.rearmed = false;
         self.next_reset = None;
-        self.algorithm = records.conf.algorithm();
+        self.ranking = records.conf.ranking();
         self.half_life = records.conf.half_life;
         self.recent.clear();
         self.runs = None;

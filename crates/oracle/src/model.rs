@@ -432,8 +432,8 @@ impl Model<'_> {
 
     fn reconfig(&mut self, cleared: bool) {
         self.memory.reconfigure();
-        let algorithm = self.records.conf.algorithm();
-        let switched = std::mem::replace(&mut self.memory.algorithm, algorithm) != algorithm;
+        let ranking = self.records.conf.ranking();
+        let switched = std::mem::replace(&mut self.memory.ranking, ranking) != ranking;
         if !cleared || !self.records.conf.slurmdbd {
             return;
         }

@@ -244,7 +244,7 @@ fn classic_compares_factors() {
         };
         let stage = Stage::new(config, &Site::parse(TWO_ACCOUNTS));
         let compared = stage.users("alice", "bob");
-        assert_eq!(compared.algorithm, "classic");
+        assert_eq!(compared.ranking.name(), "classic");
         assert_eq!(compared.parting.reason, Reason::Factor);
         assert_eq!(compared.sides[0].rank, None);
         let alice = compared.sides[0].path.last().unwrap();
@@ -300,13 +300,13 @@ fn jobs_that_run_are_charged_in_passes() {
     );
     let decay = engine::decay(&stage.config);
     let is_ahead = |hours: u64| {
-        let mut ledger = stage.ledger.clone();
+        let mut raw_usage = stage.raw_usage.clone();
         for _ in 0..hours * 12 {
-            ledger.decay(decay.factor(300));
+            raw_usage.decay(decay.factor(300));
             let usage = 0.011 * decay.weight(0, 300, 300);
-            ledger.charge(&stage.tree, bob, usage).expect("a usage");
+            raw_usage.charge(&stage.tree, bob, usage).expect("a usage");
         }
-        let factors = stage.factors(&stage.tree, ledger.raw());
+        let factors = stage.factors(&stage.tree, raw_usage.raw());
         factors[stage.index("alice").get()] > factors[bob.get()]
     };
     assert!(is_ahead(hours) && !is_ahead(hours - 1));

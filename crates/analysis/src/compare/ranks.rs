@@ -73,7 +73,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Without LevelFS it is another algorithm, without ranks; what cannot be computed is no tie.
+/// Without LevelFS it is a different ranking, without ranks; what cannot be computed is no tie.
 fn stock_ties(listing: &Listing) -> HashSet<usize> {
     if !listing.has(Column::LevelFs) {
         return HashSet::new();

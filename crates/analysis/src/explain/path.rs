@@ -39,7 +39,7 @@ pub struct PathStep {
     pub due: Option<f64>,
     /// Used over one of these; `None`: it is entitled to nothing.
     pub used_ratio: Option<f64>,
-    /// The same as the algorithm compares it: under Fair Tree over the usage of the account above.
+    /// The same as the ranking compares it: under Fair Tree over the usage of the account above.
     pub effective_usage: f64,
     /// Due over used; infinity where nothing was used. `None` for the root, for accounts that
     /// stand aside and outside Fair Tree. In JSON infinity is `"inf"`.

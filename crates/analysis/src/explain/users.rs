@@ -31,13 +31,16 @@ pub struct UserSide {
     pub path: Vec<PathStep>,
 }
 
+/// Serialises a ranking as its name.
+fn by_name<S: serde::Serializer>(ranking: &Ranking, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(ranking.name())
+}
+
 /// Two users side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UsersCompared {
-    /// The name of the ranking: `fair_tree`, `classic`, `depth_oblivious` ...
-    pub algorithm: &'static str,
-    /// The ranking.
-    #[serde(skip)]
+    /// The ranking; serialised as its name: `fair_tree`, `classic`, `depth_oblivious` ...
+    #[serde(serialize_with = "by_name")]
     pub ranking: Ranking,
     /// `documented` or `slurm:RELEASE`.
     pub compat: String,
@@ -118,7 +121,6 @@ pub(super) fn describe(
     };
     let parting = found.shown(ranked, names, [&sides[0].path, &sides[1].path]);
     let compared = UsersCompared {
-        algorithm: ranked.config.ranking().name(),
         ranking: ranked.config.ranking(),
         compat: match ranked.config.compat {
             Compat::Documented => "documented".to_owned(),

@@ -8,7 +8,7 @@
 //!
 //! Changes are made in the order of the list. Changed shares, parents and usage count from the pass
 //! after they are made, so `after` is what that pass computes. Slurm's own plugin keeps normalised
-//! shares of before where `PriorityFlags` chooses another algorithm until it is started anew; `after`
+//! shares of before where `PriorityFlags` chooses a different ranking until it is started anew; `after`
 //! is then what it computes after that.
 
 pub(crate) mod apply;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{AlgorithmName, EXIT_CODES, FormatName, LiveArgs};
+use super::{EXIT_CODES, FormatName, LiveArgs, RankingName};
 
 /// `fairtree chart`.
 #[derive(Debug, Args)]
@@ -55,8 +55,8 @@ pub struct ChartArgs {
     pub compat: Option<String>,
     /// How shares and usage become factors; otherwise what the site's settings say, or what the
     /// listing looks like
-    #[arg(long, value_name = "NAME", value_enum)]
-    pub algorithm: Option<AlgorithmName>,
+    #[arg(long, alias = "algorithm", value_name = "NAME", value_enum)]
+    pub ranking: Option<RankingName>,
     /// The format of the input, instead of what its content looks like
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub input_format: Option<FormatName>,

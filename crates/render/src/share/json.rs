@@ -36,7 +36,7 @@ pub fn to_json_with(
     let document = Document {
         schema: SCHEMA,
         source: &report.source,
-        algorithm: report.ranking.name(),
+        ranking: report.ranking.name(),
         compat: json::compat(report.compat),
         rows: ShareJsonRows { report, shown },
         gaps: report.gaps.iter().map(|gap| gap_of(report, gap)).collect(),
@@ -50,7 +50,7 @@ pub fn to_json_with(
 struct Document<'a, T> {
     schema: &'static str,
     source: &'a str,
-    algorithm: &'static str,
+    ranking: &'static str,
     compat: String,
     rows: ShareJsonRows<'a>,
     gaps: Vec<GapOf<'a>>,

@@ -22,7 +22,7 @@ use super::run::{Run, report};
 use super::{Built, Size, build_host, during, fault, faults, orders, totals, windows};
 use fairtree_oracle::FaultCounts;
 
-/// Seeds that are played every time. Together they cover every algorithm, flag and event.
+/// Seeds that are played every time. Together they cover every ranking, flag and event.
 const SAME: RangeInclusive<u64> = 1..=400;
 
 /// The seeds of these that `make test` plays, with [`ONCE_DIFFERENT`].

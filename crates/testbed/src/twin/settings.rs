@@ -35,7 +35,7 @@ fn weight(draw: &mut Draw) -> u32 {
     }
 }
 
-/// `PriorityFlags`, which choose the algorithm.
+/// `PriorityFlags`, which choose the ranking.
 fn flags(draw: &mut Draw) -> String {
     let mut chosen: Vec<&str> = match draw.weighted(&[60, 25, 15]) {
         0 => vec![],

@@ -1,5 +1,5 @@
 //! `fairtree share` and `fairtree prio` print the same bytes as sshare and sprio, from the live
-//! Slurm and from a capture, with many options, under each fair-share algorithm and under either
+//! Slurm and from a capture, with many options, under each ranking and under either
 //! plugin.
 
 mod options;
