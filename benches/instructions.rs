@@ -63,7 +63,7 @@ fn load(times: usize) {
 
 fn rank(times: usize) {
     let tree = common::tree(&common::rows(ASSOCS, Order::DepthFirst));
-    let ledger = common::ledger(&tree);
+    let ledger = common::raw_usage(&tree);
     for _ in 0..times {
         let raw = black_box(ledger.raw());
         black_box(compute(Ranking::FAIR_TREE, Compat::Documented, &tree, raw));

@@ -40,7 +40,7 @@ fn from_scratch(c: &mut Criterion) {
             ("shuffled", Order::Shuffled),
         ] {
             let tree = common::tree(&common::rows(len, order));
-            let ledger = common::ledger(&tree);
+            let ledger = common::raw_usage(&tree);
             for (mode, compat) in [("documented", Compat::Documented), ("slurm", slurm)] {
                 group.bench_function(format!("{name}/{order_name}/{mode}"), |b| {
                     b.iter_with_large_drop(|| {

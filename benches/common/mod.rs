@@ -9,7 +9,7 @@ use fairtree::config::Config;
 use fairtree::extended::Extended;
 use fairtree::priority::{AssocFactors, Index, Job, JobTables, Partition, Qos, TimeLimit};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 use random::Random;
 
 /// Levels below the root; users are on the last one.
@@ -80,7 +80,7 @@ pub fn tree(rows: &[Assoc]) -> Tree {
 }
 
 /// Usage of a tree: each user used up to 10^8 TRES-seconds, decayed; one in eight used nothing.
-pub fn ledger(tree: &Tree) -> Ledger {
+pub fn raw_usage(tree: &Tree) -> RawUsage {
     let mut random = Random::new(tree.len() as u64 + 1);
     let own: Vec<Extended> = (tree.rows().iter())
         .map(|row| {
@@ -89,7 +89,7 @@ pub fn ledger(tree: &Tree) -> Ledger {
             Extended::from_f64(if used { usage } else { 0.0 }).expect("a number")
         })
         .collect();
-    Ledger::from_own(tree, &own).expect("usage of every association")
+    RawUsage::from_own(tree, &own).expect("usage of every association")
 }
 
 /// Random users of a tree.

@@ -10,7 +10,7 @@ use fairtree_analysis::cost::{Request, cost};
 use fairtree_analysis::explain::{
     RankedSite, compare_jobs, compare_printed, compare_users, explain_job, explain_printed,
 };
-use fairtree_analysis::history::{History, Timeline, from_history, own_site};
+use fairtree_analysis::history::{OwnerHistory, Timeline, from_history, own_site};
 use fairtree_analysis::share::Fractions;
 use fairtree_analysis::what_if::{SiteChange, compare};
 use fairtree_analysis::{compare as compared, prio, share};
@@ -199,7 +199,7 @@ fn say(explanation: Explanation<'_>) {
 /// Reads a log of jobs, and reports it over time.
 fn log(format: Format, input: impl std::io::BufRead) -> Result<(), InputError> {
     let config = Config::default();
-    let mut history = History::new(
+    let mut history = OwnerHistory::new(
         config.priority_decay_half_life_secs,
         config.priority_usage_reset_period,
     );

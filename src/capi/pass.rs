@@ -331,7 +331,7 @@ fn pass(
     jobs: &[Job],
 ) -> Result<Told, Failure> {
     // A half-life refuses nothing that was checked before.
-    let before = model.ledger().is_err().then(|| model.site.clone());
+    let before = model.raw_usage().is_err().then(|| model.site.clone());
     let mut rows = model.take_spare_factors();
     rows.clear();
     let mut told = Told {

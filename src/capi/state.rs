@@ -20,7 +20,7 @@
 use crate::engine::Site;
 use crate::extended::Extended;
 use crate::tree::Tree;
-use crate::usage::{Ledger, Windowed};
+use crate::usage::{RawUsage, Windowed};
 
 use super::error::{Failure, Status};
 use super::guard;
@@ -42,7 +42,7 @@ fn size(associations: usize) -> usize {
 }
 
 fn saved_len(model: &TreeModel) -> usize {
-    match model.ledger() {
+    match model.raw_usage() {
         Ok(_) => size(model.tree().len()),
         Err(_) => save(model).len(),
     }
@@ -61,10 +61,10 @@ fn save(model: &TreeModel) -> Vec<u8> {
     bytes.extend(model.site.last_reset().to_le_bytes());
     // In a window these numbers are not used.
     let unused;
-    let ledger = match model.ledger() {
-        Ok(ledger) => ledger,
+    let raw_usage = match model.raw_usage() {
+        Ok(raw_usage) => raw_usage,
         Err(_) => {
-            unused = Ledger::new(model.tree());
+            unused = RawUsage::new(model.tree());
             &unused
         }
     };
@@ -73,7 +73,7 @@ fn save(model: &TreeModel) -> Vec<u8> {
         for number in [row.id, row.parent, row.raw_shares, row.kind] {
             bytes.extend(number.to_le_bytes());
         }
-        for usage in [ledger.own()[position], ledger.raw()[position]] {
+        for usage in [raw_usage.own()[position], raw_usage.raw()[position]] {
             let (mantissa, sign_exponent) = usage.to_x87();
             bytes.extend(mantissa.to_le_bytes());
             bytes.extend(sign_exponent.to_le_bytes());
@@ -179,10 +179,10 @@ fn contents(
         raw.push(numbers.usage()?);
     }
     let tree = Tree::from_rows(assocs).map_err(|error| damaged(&error.to_string()))?;
-    let ledger = Ledger::from_own_and_raw(&tree, own, raw);
-    let ledger = ledger.map_err(|error| damaged(&error.to_string()))?;
+    let raw_usage = RawUsage::from_own_and_raw(&tree, own, raw);
+    let raw_usage = raw_usage.map_err(|error| damaged(&error.to_string()))?;
     let Some(bytes) = window else {
-        return Ok(TreeModel::new(tree, ledger, moment, last_reset));
+        return Ok(TreeModel::new(tree, raw_usage, moment, last_reset));
     };
     let usage = Windowed::restore(&tree, bytes, moment).map_err(|why| damaged(&why))?;
     Ok(TreeModel {
@@ -287,11 +287,11 @@ mod tests {
             assoc(7, Some(2), AssocKind::User, Shares::Raw(3)),
         ])
         .unwrap();
-        let mut ledger = Ledger::new(&tree);
+        let mut raw_usage = RawUsage::new(&tree);
         let user = tree.index_of(7).unwrap();
-        ledger.charge(&tree, user, 1000.0 / 3.0).unwrap();
-        ledger.decay(0.7);
-        TreeModel::new(tree, ledger, 1_700_000_000, -5)
+        raw_usage.charge(&tree, user, 1000.0 / 3.0).unwrap();
+        raw_usage.decay(0.7);
+        TreeModel::new(tree, raw_usage, 1_700_000_000, -5)
     }
 
     #[test]
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(bytes.len(), size(3));
         let restored = restore(&bytes).unwrap();
         assert_eq!(restored.tree().rows(), saved.tree().rows());
-        assert_eq!(restored.ledger().unwrap(), saved.ledger().unwrap());
+        assert_eq!(restored.raw_usage().unwrap(), saved.raw_usage().unwrap());
         assert_eq!(restored.site.moment(), 1_700_000_000);
         assert_eq!(restored.site.last_reset(), -5);
     }

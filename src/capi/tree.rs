@@ -8,7 +8,7 @@ use crate::engine::Site;
 use crate::fairshare::{AssocFairshare, Entitlement, Ranking, compute_again};
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree, TreeError};
 use crate::usage::window::check_time;
-use crate::usage::{Decay, HalfLife, Ledger, Use};
+use crate::usage::{Decay, HalfLife, RawUsage, Use};
 
 use super::error::{Failure, Status};
 use super::guard;
@@ -71,10 +71,10 @@ pub(super) struct Factors {
 }
 
 impl TreeModel {
-    /// `ledger`: usage of the tree, decayed to `moment`. Runs count as charged until then.
-    pub(super) fn new(tree: Tree, ledger: Ledger, moment: i64, last_reset: i64) -> TreeModel {
+    /// `raw_usage`: usage of the tree, decayed to `moment`. Runs count as charged until then.
+    pub(super) fn new(tree: Tree, raw_usage: RawUsage, moment: i64, last_reset: i64) -> TreeModel {
         let never = Decay::new(0, Compat::Documented);
-        let usage = HalfLife::new(never, ledger, Some(moment));
+        let usage = HalfLife::new(never, raw_usage, Some(moment));
         TreeModel {
             site: Site::new(tree, Box::new(usage), last_reset),
             factors: None,
@@ -88,7 +88,7 @@ impl TreeModel {
     /// Changes which associations there are, and their usage with them.
     fn edit_tree<R>(
         &mut self,
-        change: impl FnOnce(&mut Tree, &mut Ledger) -> Result<R, TreeError>,
+        change: impl FnOnce(&mut Tree, &mut RawUsage) -> Result<R, TreeError>,
     ) -> Result<R, TreeError> {
         let result = self.site.edit_tree(change)?;
         self.factors = None;
@@ -109,8 +109,8 @@ impl TreeModel {
     }
 
     /// Own and raw usage, which only a half-life has.
-    pub(super) fn ledger(&self) -> Result<&Ledger, Failure> {
-        self.site.model().ledger().ok_or_else(|| {
+    pub(super) fn raw_usage(&self) -> Result<&RawUsage, Failure> {
+        self.site.model().raw_usage().ok_or_else(|| {
             Failure::new(
                 Status::FT_ERR_MODEL,
                 "the tree's usage is that of a window or since a date, and needs to know when it \
@@ -122,11 +122,11 @@ impl TreeModel {
     /// Changes own and raw usage.
     pub(super) fn edit_ledger<R>(
         &mut self,
-        change: impl FnOnce(&Tree, &mut Ledger) -> Result<R, Failure>,
+        change: impl FnOnce(&Tree, &mut RawUsage) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        self.ledger()?;
+        self.raw_usage()?;
         self.site
-            .edit_usage(|tree, model| change(tree, model.ledger_mut().expect("a half-life")))
+            .edit_usage(|tree, model| change(tree, model.raw_usage_mut().expect("a half-life")))
     }
 
     /// Charges uses in a window or since a date: all or, when one of them is refused, none.
@@ -148,7 +148,7 @@ impl TreeModel {
 
     /// Refuses moments that windows do not have.
     pub(super) fn check_now(&self, now: i64) -> Result<(), Failure> {
-        if self.ledger().is_ok() || now <= self.site.moment() || check_time("now", now).is_ok() {
+        if self.raw_usage().is_ok() || now <= self.site.moment() || check_time("now", now).is_ok() {
             return Ok(());
         }
         let what = format!("now is {now}, but must be within the years 1970 to 9999");
@@ -279,7 +279,7 @@ pub(super) fn shares(id: u32, raw_shares: u32) -> Result<Shares, Failure> {
 pub unsafe extern "C" fn ft_tree_new(now: i64, tree: *mut *mut TreeHandle) -> i32 {
     guard::status("ft_tree_new", || {
         let out = Out::new(tree, "tree")?;
-        let model = TreeModel::new(Tree::default(), Ledger::default(), now, now);
+        let model = TreeModel::new(Tree::default(), RawUsage::default(), now, now);
         // SAFETY: the caller passes a writable pointer.
         unsafe { out.write(handle::new(model)) };
         Ok(())
@@ -346,11 +346,11 @@ pub unsafe extern "C" fn ft_tree_load(
         };
         let assocs: Result<Vec<Assoc>, Failure> = rows.iter().map(|row| row.assoc()).collect();
         let tree = Tree::from_rows(assocs?)?;
-        let ledger = Ledger::new(&tree);
+        let raw_usage = RawUsage::new(&tree);
         handle.edit(|model| {
             model.site.edit_usage(|_, usage| usage.clear());
             model.edit_tree(|old_tree, old_ledger| {
-                (*old_tree, *old_ledger) = (tree, ledger);
+                (*old_tree, *old_ledger) = (tree, raw_usage);
                 Ok(())
             })
         })?;
@@ -384,7 +384,7 @@ pub unsafe extern "C" fn ft_tree_add(
         };
         let assoc = row[0].assoc()?;
         handle.edit(|model| {
-            model.edit_tree(|tree, ledger| ledger.add_assoc(tree, assoc))?;
+            model.edit_tree(|tree, raw_usage| raw_usage.add_assoc(tree, assoc))?;
             Ok(())
         })
     })
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn ft_tree_move(tree: *mut TreeHandle, id: u32, parent: u3
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         handle.edit(|model| {
-            model.edit_tree(|tree, ledger| ledger.move_assoc(tree, id, parent))?;
+            model.edit_tree(|tree, raw_usage| raw_usage.move_assoc(tree, id, parent))?;
             Ok(())
         })
     })
@@ -451,7 +451,7 @@ pub unsafe extern "C" fn ft_tree_remove(tree: *mut TreeHandle, id: u32) -> i32 {
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         handle.edit(|model| {
-            model.edit_tree(|tree, ledger| ledger.remove_assoc(tree, id))?;
+            model.edit_tree(|tree, raw_usage| raw_usage.remove_assoc(tree, id))?;
             Ok(())
         })
     })

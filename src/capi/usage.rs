@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use crate::config::{Config, ResetPeriod};
 use crate::extended::Extended;
 use crate::tree::AssocIndex;
-use crate::usage::{Decay, Ledger, UsageChange, Use};
+use crate::usage::{Decay, RawUsage, UsageChange, Use};
 
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
@@ -73,9 +73,9 @@ pub(super) fn check_usage(usage: f64, argument: impl Display) -> Result<(), Fail
 
 /// Charges all or, when one of them is refused, none.
 fn charge_all(model: &mut TreeModel, charges: &[(AssocIndex, f64)]) -> Result<(), Failure> {
-    model.edit_ledger(|tree, ledger| {
+    model.edit_ledger(|tree, raw_usage| {
         for (index, tres_seconds) in charges {
-            ledger.charge(tree, *index, *tres_seconds)?;
+            raw_usage.charge(tree, *index, *tres_seconds)?;
         }
         Ok(())
     })
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn ft_usage_charge(
             let index = handle.get().index_of(*id, format_args!("ids[{number}]"))?;
             charges.push((index, *amount));
         }
-        handle.get().ledger()?;
+        handle.get().raw_usage()?;
         handle.edit(|model| charge_all(model, &charges))
     })
 }
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn ft_usage_charge_periods(
             )
         };
         handle.get().check_model(config)?;
-        if handle.get().ledger().is_err() {
+        if handle.get().raw_usage().is_err() {
             return handle.edit(|model| charge_window(model, &uses));
         }
         let charges: Result<Vec<_>, Failure> = uses
@@ -396,7 +396,7 @@ pub unsafe extern "C" fn ft_usage_load(
             )
         };
         let kind = usage_kind(kind)?;
-        handle.get().ledger()?;
+        handle.get().raw_usage()?;
         let tree = handle.get().tree();
         view::expect_len(usage.len(), tree.len(), "associations", "usage")?;
         for (number, usage) in usage.iter().enumerate() {
@@ -406,13 +406,13 @@ pub unsafe extern "C" fn ft_usage_load(
             .iter()
             .filter_map(|u| Extended::from_f64(*u))
             .collect();
-        let ledger = match kind {
-            UsageKind::FT_USAGE_OWN => Ledger::from_own(tree, &usage)?,
-            UsageKind::FT_USAGE_RAW => Ledger::from_raw(tree, &usage)?,
+        let raw_usage = match kind {
+            UsageKind::FT_USAGE_OWN => RawUsage::from_own(tree, &usage)?,
+            UsageKind::FT_USAGE_RAW => RawUsage::from_raw(tree, &usage)?,
         };
         handle.edit(|model| {
             model.edit_ledger(|_, old| {
-                *old = ledger;
+                *old = raw_usage;
                 Ok(())
             })
         })
@@ -440,7 +440,7 @@ pub unsafe extern "C" fn ft_usage_read(
         // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let found = match usage_kind(kind)? {
-            UsageKind::FT_USAGE_OWN => model.ledger()?.own(),
+            UsageKind::FT_USAGE_OWN => model.raw_usage()?.own(),
             UsageKind::FT_USAGE_RAW => model.site.raw(),
         };
         let out = OutArray::new(usage, usage_len, "usage")?;

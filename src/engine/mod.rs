@@ -56,7 +56,7 @@ use crate::config::{Config, UsageModel};
 use crate::fairshare::{self, AssocFairshare};
 use crate::priority::JobTables;
 use crate::tree::Tree;
-use crate::usage::{Decay, Ledger};
+use crate::usage::{Decay, RawUsage};
 
 pub use assoc_result::AssocResult;
 pub use charge::{Accruing, Refused};
@@ -79,8 +79,8 @@ pub fn decay(config: &Config) -> Decay {
 }
 
 /// Fair share of all associations, one per association by position, computed from scratch.
-pub fn rank(config: &Config, tree: &Tree, ledger: &Ledger) -> Vec<AssocFairshare> {
-    fairshare::compute(config.ranking(), config.compat, tree, ledger.raw())
+pub fn rank(config: &Config, tree: &Tree, raw_usage: &RawUsage) -> Vec<AssocFairshare> {
+    fairshare::compute(config.ranking(), config.compat, tree, raw_usage.raw())
 }
 
 /// Writes fair-share factors to the table that pricing reads; 0 where there is none.

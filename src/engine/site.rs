@@ -12,7 +12,7 @@ use crate::extended::Extended;
 use crate::fairshare::{Entitlement, HostMath};
 use crate::priority::{AssocFactors, Job};
 use crate::tree::{AssocId, Shares, Tree, TreeError};
-use crate::usage::{Ledger, Model, ModelSettings, ResetSchedule, UsageChange, UsageError};
+use crate::usage::{Model, ModelSettings, RawUsage, ResetSchedule, UsageChange, UsageError};
 
 /// Associations, their usage by any model, and the moments up to which runs were charged.
 ///
@@ -24,12 +24,12 @@ use crate::usage::{Ledger, Model, ModelSettings, ResetSchedule, UsageChange, Usa
 /// use fairtree::engine::{Accruing, Site};
 /// use fairtree::priority::TimeLimit;
 /// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
-/// use fairtree::usage::{HalfLife, Ledger, Run, RunState};
+/// use fairtree::usage::{HalfLife, RawUsage, Run, RunState};
 /// let row = |id, parent, kind| Assoc { id, parent, kind, shares: Shares::Raw(1) };
 /// let tree = Tree::from_rows([row(1, None, AssocKind::Account), row(2, Some(1), AssocKind::User)])?;
 /// let assoc = tree.index_of(2).unwrap();
 /// let config = Config { priority_decay_half_life_secs: 0, ..Config::default() };
-/// let model = HalfLife::of(&config, Ledger::new(&tree), Some(1_000));
+/// let model = HalfLife::of(&config, RawUsage::new(&tree), Some(1_000));
 /// let mut site = Site::new(tree, Box::new(model), 1_000);
 /// let run = Run {
 ///     state: RunState::default(),
@@ -126,21 +126,21 @@ impl Site {
         self.tree.set_shares(id, shares)
     }
 
-    /// Adds, removes or moves associations, with [`Ledger`]'s functions for that. A model that
+    /// Adds, removes or moves associations, with [`RawUsage`]'s functions for that. A model that
     /// keeps when usage was used follows the tree afterwards.
     ///
     /// # Errors
     /// Those of `change`, which then has changed nothing.
     pub fn edit_tree<R>(
         &mut self,
-        change: impl FnOnce(&mut Tree, &mut Ledger) -> Result<R, TreeError>,
+        change: impl FnOnce(&mut Tree, &mut RawUsage) -> Result<R, TreeError>,
     ) -> Result<R, TreeError> {
         let model = self.engine.model_mut();
-        if let Some(ledger) = model.ledger_mut() {
-            return change(&mut self.tree, ledger);
+        if let Some(raw_usage) = model.raw_usage_mut() {
+            return change(&mut self.tree, raw_usage);
         }
         let before = self.tree.clone();
-        let result = change(&mut self.tree, &mut Ledger::new(&before))?;
+        let result = change(&mut self.tree, &mut RawUsage::new(&before))?;
         model.follow_tree(&before, &self.tree);
         Ok(result)
     }
@@ -157,7 +157,7 @@ impl Site {
     /// Those of [`Model::continued`]; nothing is changed.
     pub fn set_model(&mut self, settings: &ModelSettings<'_>) -> Result<(), UsageError> {
         let next = self.model().continued(&self.tree, settings)?;
-        if self.model().ledger().is_none() && next.ledger().is_some() {
+        if self.model().raw_usage().is_none() && next.raw_usage().is_some() {
             self.charged_until = ChargedByPasses::new(next.moment());
         }
         *self.engine.model_mut() = next;
@@ -229,7 +229,7 @@ impl Site {
         if !self.resets.is_for(period, config.compat) {
             self.resets.set_period(period, config.compat);
         }
-        self.model().ledger().is_some() && self.resets.take_due(now, &self.zone)
+        self.model().raw_usage().is_some() && self.resets.take_due(now, &self.zone)
     }
 }
 

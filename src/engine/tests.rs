@@ -87,8 +87,8 @@ fn tables(tree: &Tree) -> JobTables {
     }
 }
 
-fn raw(ledger: &Ledger) -> Vec<f64> {
-    ledger.raw().iter().map(|usage| usage.to_f64()).collect()
+fn raw(raw_usage: &RawUsage) -> Vec<f64> {
+    raw_usage.raw().iter().map(|usage| usage.to_f64()).collect()
 }
 
 fn priorities(pass: &Pass) -> Vec<u32> {
@@ -110,17 +110,17 @@ fn input<'a>(config: &'a Config, tree: &'a Tree, accruing: &'a [Accruing]) -> Pa
     }
 }
 
-/// A pass over a ledger, by an engine that knows nothing of other passes.
+/// A pass over raw usage, by an engine that knows nothing of other passes.
 fn pass(
     input: &PassInput,
-    ledger: &mut Ledger,
+    raw_usage: &mut RawUsage,
     tables: &mut JobTables,
 ) -> Result<Pass, PriorityError> {
-    let of_now = std::mem::take(ledger);
+    let of_now = std::mem::take(raw_usage);
     let model = HalfLife::new(decay(input.config), of_now, input.last_ran);
     let mut engine = Engine::new(Box::new(model));
     let found = engine.pass(input, tables);
-    *ledger = engine.model().ledger().unwrap().clone();
+    *raw_usage = engine.model().raw_usage().unwrap().clone();
     found
 }
 
@@ -131,14 +131,17 @@ fn usage_then_ranks_then_priorities() {
         let config = config(compat, false);
         let accruing = [running(&tree, 4, 4.0), running(&tree, 6, 2.0)];
         let jobs = [waiting(&tree, 4), waiting(&tree, 5), waiting(&tree, 6)];
-        let mut ledger = Ledger::new(&tree);
+        let mut raw_usage = RawUsage::new(&tree);
         let mut tables = tables(&tree);
         let input = PassInput {
             jobs: &jobs,
             ..input(&config, &tree, &accruing)
         };
-        let found = pass(&input, &mut ledger, &mut tables).unwrap();
-        assert_eq!(raw(&ledger), [1_800.0, 1_200.0, 600.0, 1_200.0, 0.0, 600.0]);
+        let found = pass(&input, &mut raw_usage, &mut tables).unwrap();
+        assert_eq!(
+            raw(&raw_usage),
+            [1_800.0, 1_200.0, 600.0, 1_200.0, 0.0, 600.0]
+        );
         // Account 3 used a third of its half and comes first; in account 2 the idle user does.
         let factors = found.fairshare.iter().map(|row| row.fs_factor);
         assert_eq!(
@@ -162,8 +165,8 @@ fn two_passes_charge_what_one_does() {
     };
     let accruing = [running(&tree, 4, 4.0)];
     let run = |times: &[i64]| {
-        let mut ledger = Ledger::new(&tree);
-        ledger.charge(&tree, at(&tree, 6), 1_000.0).unwrap();
+        let mut raw_usage = RawUsage::new(&tree);
+        raw_usage.charge(&tree, at(&tree, 6), 1_000.0).unwrap();
         let mut last_ran = START;
         for secs in times {
             let input = PassInput {
@@ -171,12 +174,12 @@ fn two_passes_charge_what_one_does() {
                 now: START + secs,
                 ..input(&config, &tree, &accruing)
             };
-            last_ran = pass(&input, &mut ledger, &mut tables(&tree))
+            last_ran = pass(&input, &mut raw_usage, &mut tables(&tree))
                 .unwrap()
                 .outcome
                 .last_ran;
         }
-        raw(&ledger)
+        raw(&raw_usage)
     };
     let (once, twice) = (run(&[600]), run(&[1, 250, 100, 600]));
     // 1,000 halved; 4 * 600 / (2 ln 2) of the job.
@@ -204,10 +207,10 @@ fn jobs_between_two_passes_are_charged_to_their_end() {
     let accruing = [ended(4, -500, 100), ended(6, 50, 60), charged];
     for compat in [Compat::Documented, SLURM] {
         let config = config(compat, false);
-        let mut ledger = Ledger::new(&tree);
+        let mut raw_usage = RawUsage::new(&tree);
         let input = input(&config, &tree, &accruing);
-        let found = pass(&input, &mut ledger, &mut tables(&tree)).unwrap();
-        assert_eq!(raw(&ledger), [440.0, 400.0, 40.0, 400.0, 0.0, 40.0]);
+        let found = pass(&input, &mut raw_usage, &mut tables(&tree)).unwrap();
+        assert_eq!(raw(&raw_usage), [440.0, 400.0, 40.0, 400.0, 0.0, 40.0]);
         assert_eq!(found.charges[1].unwrap().run_secs, 3_600);
         assert_eq!(found.charges[2], None);
     }
@@ -219,7 +222,7 @@ fn a_clock_that_steps_back_charges_nothing_twice() {
     let accruing = [running(&tree, 4, 4.0)];
     for (compat, expected) in [(Compat::Documented, 1_200.0), (SLURM, 1_600.0)] {
         let config = config(compat, false);
-        let mut ledger = Ledger::new(&tree);
+        let mut raw_usage = RawUsage::new(&tree);
         let mut last_ran = Some(START);
         for secs in [200, 100, 300] {
             let input = PassInput {
@@ -228,13 +231,13 @@ fn a_clock_that_steps_back_charges_nothing_twice() {
                 ..input(&config, &tree, &accruing)
             };
             last_ran = Some(
-                pass(&input, &mut ledger, &mut tables(&tree))
+                pass(&input, &mut raw_usage, &mut tables(&tree))
                     .unwrap()
                     .outcome
                     .last_ran,
             );
         }
-        assert_eq!(ledger.raw()[0].to_f64(), expected);
+        assert_eq!(raw_usage.raw()[0].to_f64(), expected);
     }
 }
 
@@ -245,14 +248,14 @@ fn a_first_pass_charges_from_the_start_and_decays_nothing() {
         priority_decay_half_life_secs: 60,
         ..config(Compat::Documented, false)
     };
-    let mut ledger = Ledger::new(&tree);
-    ledger.charge(&tree, at(&tree, 6), 1_000.0).unwrap();
+    let mut raw_usage = RawUsage::new(&tree);
+    raw_usage.charge(&tree, at(&tree, 6), 1_000.0).unwrap();
     let input = PassInput {
         last_ran: None,
         ..input(&config, &tree, &[])
     };
-    pass(&input, &mut ledger, &mut tables(&tree)).unwrap();
-    assert_eq!(ledger.raw()[5].to_f64(), 1_000.0);
+    pass(&input, &mut raw_usage, &mut tables(&tree)).unwrap();
+    assert_eq!(raw_usage.raw()[5].to_f64(), 1_000.0);
 }
 
 #[test]
@@ -264,17 +267,17 @@ fn a_charge_that_is_no_number_is_refused_and_the_rest_goes_on() {
         running(&tree, 5, f64::INFINITY),
         running(&tree, 6, 2.0),
     ];
-    let mut ledger = Ledger::new(&tree);
+    let mut raw_usage = RawUsage::new(&tree);
     let found = pass(
         &input(&config, &tree, &accruing),
-        &mut ledger,
+        &mut raw_usage,
         &mut tables(&tree),
     )
     .unwrap();
     let refused: Vec<usize> = found.refused.iter().map(|refused| refused.job).collect();
     assert_eq!(refused, [0, 1]);
     assert!(found.refused[1].error.to_string().contains("association 5"));
-    assert_eq!(raw(&ledger), [600.0, 0.0, 600.0, 0.0, 0.0, 600.0]);
+    assert_eq!(raw(&raw_usage), [600.0, 0.0, 600.0, 0.0, 0.0, 600.0]);
     assert!(found.charges[0].is_none() && found.charges[2].is_some());
 }
 
@@ -284,15 +287,15 @@ fn negative_billing_counts_nothing_or_as_in_slurm() {
     let accruing = [running(&tree, 4, -1.0)];
     for (compat, expected) in [(Compat::Documented, 1_000.0), (SLURM, 700.0)] {
         let config = config(compat, false);
-        let mut ledger = Ledger::new(&tree);
-        ledger.charge(&tree, at(&tree, 4), 1_000.0).unwrap();
+        let mut raw_usage = RawUsage::new(&tree);
+        raw_usage.charge(&tree, at(&tree, 4), 1_000.0).unwrap();
         pass(
             &input(&config, &tree, &accruing),
-            &mut ledger,
+            &mut raw_usage,
             &mut tables(&tree),
         )
         .unwrap();
-        assert_eq!(ledger.raw()[0].to_f64(), expected);
+        assert_eq!(raw_usage.raw()[0].to_f64(), expected);
     }
 }
 
@@ -302,9 +305,9 @@ fn classic(compat: Compat, before: usize) -> (f64, Vec<AssocFairshare>) {
     let config = config(compat, true);
     let accruing = [running(&tree, 4, 2.0)];
     let jobs = [waiting(&tree, 4)];
-    let mut ledger = Ledger::new(&tree);
-    ledger.charge(&tree, at(&tree, 4), 100.0).unwrap();
-    ledger.charge(&tree, at(&tree, 6), 100.0).unwrap();
+    let mut raw_usage = RawUsage::new(&tree);
+    raw_usage.charge(&tree, at(&tree, 4), 100.0).unwrap();
+    raw_usage.charge(&tree, at(&tree, 6), 100.0).unwrap();
     let mut tables = tables(&tree);
     let input = PassInput {
         jobs: &jobs,
@@ -312,8 +315,8 @@ fn classic(compat: Compat, before: usize) -> (f64, Vec<AssocFairshare>) {
         now: START + 100,
         ..input(&config, &tree, &accruing)
     };
-    let found = pass(&input, &mut ledger, &mut tables).unwrap();
-    assert_eq!(ledger.raw()[0].to_f64(), 400.0);
+    let found = pass(&input, &mut raw_usage, &mut tables).unwrap();
+    assert_eq!(raw_usage.raw()[0].to_f64(), 400.0);
     assert_eq!(found.fairshare[3].raw_usage, Extended::from(300_u32));
     (tables.assocs[3].fs_factor, found.fairshare)
 }
@@ -344,17 +347,17 @@ fn classic_stock_does_nothing_on_a_first_pass_or_backwards() {
     let accruing = [running(&tree, 4, 4.0)];
     let jobs = [waiting(&tree, 4)];
     for last_ran in [None, Some(START + 300), Some(START + 301)] {
-        let mut ledger = Ledger::new(&tree);
+        let mut raw_usage = RawUsage::new(&tree);
         let input = PassInput {
             jobs: &jobs,
             last_ran,
             ..input(&config, &tree, &accruing)
         };
-        let found = pass(&input, &mut ledger, &mut tables(&tree)).unwrap();
+        let found = pass(&input, &mut raw_usage, &mut tables(&tree)).unwrap();
         assert_eq!(found.priced, None);
         assert_eq!(found.charges, [None]);
         assert_eq!(found.outcome.last_ran, START + 300);
-        assert!(ledger.raw()[0].is_zero());
+        assert!(raw_usage.raw()[0].is_zero());
     }
 }
 
@@ -373,10 +376,10 @@ fn a_pass_that_cannot_price_changes_nothing() {
                 jobs: &[lost],
                 ..input(&config, &tree, &accruing)
             };
-            let mut ledger = Ledger::new(&tree);
+            let mut raw_usage = RawUsage::new(&tree);
             let mut tables = tables(&tree);
-            assert!(pass(&input, &mut ledger, &mut tables).is_err());
-            assert_eq!(ledger, Ledger::new(&tree));
+            assert!(pass(&input, &mut raw_usage, &mut tables).is_err());
+            assert_eq!(raw_usage, RawUsage::new(&tree));
             assert_eq!(tables.assocs, vec![AssocFactors::default(); tree.len()]);
         }
     }
@@ -388,17 +391,17 @@ fn without_use_in_between_late_users_are_as_all_others() {
     for depth_oblivious in [false, true] {
         let mut config = config(SLURM, true);
         config.priority_flags.depth_oblivious = depth_oblivious;
-        let mut ledger = Ledger::new(&tree);
+        let mut raw_usage = RawUsage::new(&tree);
         for (id, usage) in [(4, 100.1), (5, 3.3), (6, 1e9 / 7.0)] {
-            ledger.charge(&tree, at(&tree, id), usage).unwrap();
+            raw_usage.charge(&tree, at(&tree, id), usage).unwrap();
         }
-        let expected = rank(&config, &tree, &ledger);
+        let expected = rank(&config, &tree, &raw_usage);
         let jobs = [waiting(&tree, 5)];
         let input = PassInput {
             jobs: &jobs,
             ..input(&config, &tree, &[])
         };
-        let found = pass(&input, &mut ledger, &mut tables(&tree)).unwrap();
+        let found = pass(&input, &mut raw_usage, &mut tables(&tree)).unwrap();
         assert_eq!(found.fairshare, expected);
     }
 }
@@ -408,9 +411,9 @@ fn stock_fair_tree_takes_the_shares_that_the_records_keep() {
     // After a change from classic: user 4 keeps 1/4 of the whole, where 1/2 of his account
     // would be right. He used all there is.
     let tree = tree();
-    let mut ledger = Ledger::new(&tree);
-    ledger.charge(&tree, at(&tree, 4), 100.0).unwrap();
-    let classic = rank(&config(SLURM, true), &tree, &ledger);
+    let mut raw_usage = RawUsage::new(&tree);
+    raw_usage.charge(&tree, at(&tree, 4), 100.0).unwrap();
+    let classic = rank(&config(SLURM, true), &tree, &raw_usage);
     let record_states: Vec<RecordState> = classic.iter().map(RecordState::from).collect();
     for (record_states, level_fs) in [(None, 0.5), (Some(&record_states[..]), 0.25)] {
         let config = config(SLURM, false);
@@ -418,7 +421,7 @@ fn stock_fair_tree_takes_the_shares_that_the_records_keep() {
             record_states,
             ..input(&config, &tree, &[])
         };
-        let found = pass(&input, &mut ledger.clone(), &mut tables(&tree)).unwrap();
+        let found = pass(&input, &mut raw_usage.clone(), &mut tables(&tree)).unwrap();
         assert_eq!(found.fairshare[3].level_fs.unwrap().to_f64(), level_fs);
     }
 }

@@ -195,7 +195,7 @@ pub struct AssocFairshare {
     /// Raw usage over the root's, 0..=1; 0 if the root has none.
     pub norm_usage: Extended,
     /// Fair Tree: raw usage over that of the `fs_parent`, 0 if that has none. Classic: as defined
-    /// by the algorithm. At least 0.
+    /// by the ranking. At least 0.
     ///
     /// For the root its normalised usage; under `compat=slurm` always 1.
     pub effective_usage: Extended,
@@ -208,7 +208,7 @@ pub struct AssocFairshare {
 
 /// Fair-share factors of all associations, one per association by position.
 ///
-/// `raw_usage`: one per association by position (see [`crate::usage::Ledger::raw`]); panics if its
+/// `raw_usage`: one per association by position (see [`crate::usage::RawUsage::raw`]); panics if its
 /// length is different. Negative usage counts as 0, infinite usage as the largest number; Fair Tree
 /// under `compat=slurm` uses both unchanged.
 ///

@@ -4,8 +4,8 @@
 //! from removed associations) and its *raw* usage (its own and that of all below it, the
 //! RawUsage of sshare). Slurm keeps them as `leaf_usage` and `usage`.
 //!
-//! Positions in a ledger are positions in its tree. [`Ledger::add_assoc`],
-//! [`Ledger::remove_assoc`] and [`Ledger::move_assoc`] edit both together; shares may be
+//! Positions in raw usage are positions in its tree. [`RawUsage::add_assoc`],
+//! [`RawUsage::remove_assoc`] and [`RawUsage::move_assoc`] edit both together; shares may be
 //! changed in the tree alone.
 
 use crate::extended::Extended;
@@ -38,55 +38,55 @@ pub enum UsageError {
 
 /// Raw usage (TRES-seconds) of every association of one tree.
 ///
-/// A ledger that stands for records which keep raw usage alone has no own usage.
+/// Where records keep raw usage alone, the own usage is empty.
 ///
 /// Panics when used with a tree of another size than it was made for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ledger {
+pub struct RawUsage {
     own: Vec<Extended>,
     raw: Vec<Extended>,
 }
 
-impl Ledger {
+impl RawUsage {
     /// No usage yet.
-    pub fn new(tree: &Tree) -> Ledger {
-        Ledger {
+    pub fn new(tree: &Tree) -> RawUsage {
+        RawUsage {
             own: vec![Extended::ZERO; tree.len()],
             raw: vec![Extended::ZERO; tree.len()],
         }
     }
 
-    /// A ledger of what each association used itself, by position.
+    /// Of what each association used itself, by position.
     ///
     /// Children are added to their parent after its own usage, the last position first, so the
     /// last bit of a sum may differ from slurmctld's, which adds leaf by leaf.
     ///
     /// # Errors
     /// [`UsageError::Length`], [`UsageError::NotANumber`].
-    pub fn from_own(tree: &Tree, own: &[Extended]) -> Result<Ledger, UsageError> {
+    pub fn from_own(tree: &Tree, own: &[Extended]) -> Result<RawUsage, UsageError> {
         check_all(tree, own)?;
-        let mut ledger = Ledger {
+        let mut raw_usage = RawUsage {
             own: own.to_vec(),
             raw: Vec::with_capacity(own.len()),
         };
-        ledger.sum_up(tree);
-        Ok(ledger)
+        raw_usage.sum_up(tree);
+        Ok(raw_usage)
     }
 
-    /// A ledger of what each association used with all below it, by position, as slurmctld and
+    /// Of what each association used with all below it, by position, as slurmctld and
     /// sshare tell it. The numbers stay as they are; an association's own usage is what its
     /// children do not explain, and 0 where rounded children exceed their parent.
     ///
     /// # Errors
     /// [`UsageError::Length`], [`UsageError::NotANumber`].
-    pub fn from_raw(tree: &Tree, raw: &[Extended]) -> Result<Ledger, UsageError> {
+    pub fn from_raw(tree: &Tree, raw: &[Extended]) -> Result<RawUsage, UsageError> {
         check_all(tree, raw)?;
-        Ok(Ledger::as_kept(tree, raw))
+        Ok(RawUsage::as_kept(tree, raw))
     }
 
-    /// As [`Ledger::from_raw`], with numbers below zero as they are: in slurmctld's records usage
+    /// As [`RawUsage::from_raw`], with numbers below zero as they are: in slurmctld's records usage
     /// taken away leaves a rounding error of either sign. Panics at another length.
-    pub(crate) fn as_kept(tree: &Tree, raw: &[Extended]) -> Ledger {
+    pub(crate) fn as_kept(tree: &Tree, raw: &[Extended]) -> RawUsage {
         let mut own = raw.to_vec();
         for &index in tree.parents_first() {
             if let Some(parent) = tree.parent(index) {
@@ -96,13 +96,13 @@ impl Ledger {
         for usage in &mut own {
             *usage = (*usage).max(Extended::ZERO);
         }
-        Ledger {
+        RawUsage {
             own,
             raw: raw.to_vec(),
         }
     }
 
-    /// A ledger as it was: what [`Ledger::own`] and [`Ledger::raw`] gave, to the last bit.
+    /// Raw usage as it was: what [`RawUsage::own`] and [`RawUsage::raw`] gave, to the last bit.
     ///
     /// # Errors
     /// [`UsageError::Length`], [`UsageError::NotANumber`].
@@ -110,10 +110,10 @@ impl Ledger {
         tree: &Tree,
         own: Vec<Extended>,
         raw: Vec<Extended>,
-    ) -> Result<Ledger, UsageError> {
+    ) -> Result<RawUsage, UsageError> {
         check_all(tree, &own)?;
         check_all(tree, &raw)?;
-        Ok(Ledger { own, raw })
+        Ok(RawUsage { own, raw })
     }
 
     /// Raw usage by position: own and of all below, TRES-seconds.
@@ -199,7 +199,7 @@ impl Ledger {
         self.sum_up(tree);
     }
 
-    /// Adds an association, without usage, to the tree and the ledger.
+    /// Adds an association, without usage, to the tree and to its usage.
     ///
     /// # Errors
     /// Those of [`Tree::add`].
@@ -211,7 +211,7 @@ impl Ledger {
         Ok(index)
     }
 
-    /// Removes an association without children from the tree and the ledger. Its usage becomes
+    /// Removes an association without children from the tree and from its usage. Its usage becomes
     /// its parent's own, as in Slurm, so that an account gains nothing by removing its users.
     ///
     /// # Errors
@@ -258,7 +258,11 @@ impl Ledger {
     }
 
     fn check_size(&self, tree: &Tree) {
-        assert_eq!(self.raw.len(), tree.len(), "a ledger belongs to one tree");
+        assert_eq!(
+            self.raw.len(),
+            tree.len(),
+            "a raw_usage belongs to one tree"
+        );
     }
 }
 

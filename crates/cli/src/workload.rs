@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::Failure;
 use super::cluster::refused;
 use fairtree::config::{Config, PolicyFile, UsageModel};
-use fairtree_analysis::history::{History, Placed, on_site, own_site, plans_on};
+use fairtree_analysis::history::{OwnerHistory, Placed, on_site, own_site, plans_on};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::workload::Summary;
 use fairtree_model::input::{Format, sacct, swf};
@@ -14,7 +14,7 @@ use fairtree_render::chart::span;
 /// The usage of the jobs of a log.
 pub(super) struct Gathered {
     /// Over time.
-    pub history: History,
+    pub history: OwnerHistory,
     /// The log's own summary.
     pub summary: Summary,
 }
@@ -75,7 +75,7 @@ pub(super) fn gather<'a>(
     options: sacct::Options<'a>,
     counting: &Counting,
 ) -> Result<Gathered, Failure> {
-    let history = History::of(&counting.config);
+    let history = OwnerHistory::of(&counting.config);
     let mut history = history.with_plans(counting.plans().into_iter());
     let mut each = |job: &fairtree_model::input::workload::JobUse<'_>| history.charge(job);
     let summary = match format {

@@ -76,7 +76,7 @@ fn found(stage: &Stage, id: u32) -> AssocIndex {
 
 /// Factors of all after `amount` of a change.
 fn factors_after(stage: &Stage, kind: &RemedyKind, amount: u64) -> Vec<f64> {
-    let raw = stage.ledger.raw();
+    let raw = stage.raw_usage.raw();
     match kind {
         RemedyKind::LessUsage { assoc, .. } => stage.factors(
             &stage.tree,
@@ -92,28 +92,28 @@ fn factors_after(stage: &Stage, kind: &RemedyKind, amount: u64) -> Vec<f64> {
             stage.factors(&tree, raw)
         }
         RemedyKind::DecayAlone { .. } => {
-            let mut ledger = stage.ledger.clone();
-            ledger.decay(0.5_f64.powi(i32::try_from(amount).expect("few")));
-            stage.factors(&stage.tree, ledger.raw())
+            let mut raw_usage = stage.raw_usage.clone();
+            raw_usage.decay(0.5_f64.powi(i32::try_from(amount).expect("few")));
+            stage.factors(&stage.tree, raw_usage.raw())
         }
         RemedyKind::RunningLoad => {
-            let mut ledger = stage.ledger.clone();
+            let mut raw_usage = stage.raw_usage.clone();
             let decay = engine::decay(&stage.config);
             let secs = i64::try_from(amount).expect("few") * 3600;
-            ledger.decay(decay.factor(secs));
+            raw_usage.decay(decay.factor(secs));
             for load in &stage.load {
                 let usage = load.tres_per_sec * decay.weight(0, secs, secs);
-                let charged = ledger.charge(&stage.tree, load.assoc, usage);
+                let charged = raw_usage.charge(&stage.tree, load.assoc, usage);
                 charged.expect("a usage");
             }
-            stage.factors(&stage.tree, ledger.raw())
+            stage.factors(&stage.tree, raw_usage.raw())
         }
         RemedyKind::Waiting | RemedyKind::LowerNice { .. } => unreachable!("for jobs only"),
     }
 }
 
 fn less_usage(stage: &Stage, index: AssocIndex, amount: u64) -> Vec<Extended> {
-    let mut raw = stage.ledger.raw().to_vec();
+    let mut raw = stage.raw_usage.raw().to_vec();
     let used = raw[index.get()];
     let less = Extended::from(amount).min(used);
     let left = used - less;

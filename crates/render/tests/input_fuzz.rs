@@ -2,7 +2,7 @@
 
 use fairtree::compat::Compat;
 use fairtree::config::Config;
-use fairtree_analysis::history::{History, from_history, own_site};
+use fairtree_analysis::history::{OwnerHistory, from_history, own_site};
 use fairtree_analysis::{share, simulate};
 use fairtree_model::input::workload::{JobUse, LoggedJob};
 use fairtree_model::input::{InputError, sacct, site, sshare, stream, swf};
@@ -43,7 +43,7 @@ fn through(text: &[u8]) -> Result<(), InputError> {
 /// Reads a log, and draws its content.
 fn log_through(text: &[u8], columns: Option<&str>) -> Result<(), InputError> {
     let config = Config::default();
-    let mut history = History::new(config.priority_decay_half_life_secs, Default::default());
+    let mut history = OwnerHistory::new(config.priority_decay_half_life_secs, Default::default());
     let options = sacct::Options {
         columns,
         cluster: None,

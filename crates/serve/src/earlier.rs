@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufReader;
 
-use fairtree_analysis::history::{History, each_moment, on_site, plans_on};
+use fairtree_analysis::history::{OwnerHistory, each_moment, on_site, plans_on};
 use fairtree_analysis::past::DAY_SECS;
 use fairtree_model::cluster::AssocName;
 use fairtree_model::input::capture::{open_only, with_history};
@@ -55,7 +55,7 @@ pub fn keep(store: &Store, picture: &Picture) -> Result<(), EarlierError> {
     let name = stored.folder.display().to_string();
     let mut site = site(&name, cluster.cluster.clone(), &cluster.listed)?;
     site.config = cluster.config.clone();
-    let history = History::of(&site.config);
+    let history = OwnerHistory::of(&site.config);
     let mut history = history.with_plans(plans_on(&site.config, &site).into_iter());
     let path = stored.path(Source::History)?;
     let file = path.display().to_string();

@@ -8,7 +8,7 @@ use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::decay::Weights;
-use crate::usage::{Amounts, Decay, Ledger, UsageError};
+use crate::usage::{Amounts, Decay, RawUsage, UsageError};
 
 /// Usage that decays with a half-life, or never.
 ///
@@ -17,12 +17,12 @@ use crate::usage::{Amounts, Decay, Ledger, UsageError};
 /// ```
 /// use fairtree::compat::Compat;
 /// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
-/// use fairtree::usage::{UsageChange, Decay, HalfLife, Ledger, Model, Use};
+/// use fairtree::usage::{UsageChange, Decay, HalfLife, RawUsage, Model, Use};
 /// let root = Assoc { id: 1, parent: None, kind: AssocKind::Account, shares: Shares::Raw(1) };
 /// let user = Assoc { id: 2, parent: Some(1), kind: AssocKind::User, shares: Shares::Raw(1) };
 /// let tree = Tree::from_rows([root, user])?;
 /// let hour = Decay::new(3_600, Compat::Documented);
-/// let mut model = HalfLife::new(hour, Ledger::new(&tree), Some(0));
+/// let mut model = HalfLife::new(hour, RawUsage::new(&tree), Some(0));
 /// model.advance(&tree, 600);
 /// let used = Use { run: None, from: 0, to: 600, billing: 2.0, factor: 1.0, tres: &[] };
 /// let charged = model.charge(&tree, tree.index_of(2).unwrap(), &used)?;
@@ -34,7 +34,7 @@ use crate::usage::{Amounts, Decay, Ledger, UsageError};
 /// ```
 #[derive(Clone, Debug)]
 pub struct HalfLife {
-    ledger: Ledger,
+    raw_usage: RawUsage,
     weights: Weights,
     moment: Option<i64>,
 }
@@ -43,24 +43,24 @@ impl Default for HalfLife {
     /// No associations, and usage that never decays.
     fn default() -> HalfLife {
         let never = Decay::new(0, crate::compat::Compat::Documented);
-        HalfLife::new(never, Ledger::default(), None)
+        HalfLife::new(never, RawUsage::default(), None)
     }
 }
 
 impl HalfLife {
-    /// `ledger`: usage so far, valued at `moment`; `None`: when does not matter, as no time has
+    /// `raw_usage`: usage so far, valued at `moment`; `None`: when does not matter, as no time has
     /// passed yet.
-    pub fn new(decay: Decay, ledger: Ledger, moment: Option<i64>) -> HalfLife {
+    pub fn new(decay: Decay, raw_usage: RawUsage, moment: Option<i64>) -> HalfLife {
         HalfLife {
-            ledger,
+            raw_usage,
             weights: Weights::new(&decay),
             moment,
         }
     }
 
     /// As [`HalfLife::new`], with the half-life of these settings.
-    pub fn of(config: &Config, ledger: Ledger, moment: Option<i64>) -> HalfLife {
-        HalfLife::new(decay_of(config), ledger, moment)
+    pub fn of(config: &Config, raw_usage: RawUsage, moment: Option<i64>) -> HalfLife {
+        HalfLife::new(decay_of(config), raw_usage, moment)
     }
 
     /// The half-life, and the formulas that it follows.
@@ -108,7 +108,7 @@ impl Model for HalfLife {
     fn advance(&mut self, _tree: &Tree, now: i64) -> UsageChange {
         let passed = self.moment.map_or(0, |moment| now.saturating_sub(moment));
         let factor = self.decay().factor(passed);
-        self.ledger.decay(factor);
+        self.raw_usage.decay(factor);
         self.moment = match self.moment {
             Some(moment) if !self.decay().quirks().follows_clock_back => Some(moment.max(now)),
             _ => Some(now),
@@ -123,20 +123,20 @@ impl Model for HalfLife {
         used: &Use<'_>,
     ) -> Result<Amounts, UsageError> {
         let (amounts, exact) = self.exact(tree, assoc, used)?;
-        self.ledger.add(tree, assoc, exact);
+        self.raw_usage.add(tree, assoc, exact);
         Ok(amounts)
     }
 
     fn raw(&self) -> &[Extended] {
-        self.ledger.raw()
+        self.raw_usage.raw()
     }
 
     fn clear(&mut self) {
-        self.ledger.reset();
+        self.raw_usage.reset();
     }
 
     fn reset_assoc(&mut self, tree: &Tree, assoc: AssocIndex) {
-        self.ledger.reset_assoc(tree, assoc);
+        self.raw_usage.reset_assoc(tree, assoc);
     }
 
     fn fits(&self, config: &Config) -> bool {
@@ -161,17 +161,17 @@ impl Model for HalfLife {
         }
     }
 
-    fn ledger(&self) -> Option<&Ledger> {
-        Some(&self.ledger)
+    fn raw_usage(&self) -> Option<&RawUsage> {
+        Some(&self.raw_usage)
     }
 
-    fn ledger_mut(&mut self) -> Option<&mut Ledger> {
-        Some(&mut self.ledger)
+    fn raw_usage_mut(&mut self) -> Option<&mut RawUsage> {
+        Some(&mut self.raw_usage)
     }
 
     fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {
         self.moment = moment;
-        Some(self.ledger.records())
+        Some(self.raw_usage.records())
     }
 }
 
@@ -215,7 +215,7 @@ mod tests {
 
     fn model(half_life_secs: u32, compat: Compat, tree: &Tree) -> HalfLife {
         let decay = Decay::new(half_life_secs, compat);
-        HalfLife::new(decay, Ledger::new(tree), Some(1_000))
+        HalfLife::new(decay, RawUsage::new(tree), Some(1_000))
     }
 
     fn raw(model: &HalfLife) -> Vec<f64> {
@@ -257,7 +257,7 @@ mod tests {
     fn the_first_moment_decays_nothing() {
         let tree = tree();
         let decay = Decay::new(60, Compat::Documented);
-        let mut model = HalfLife::new(decay, Ledger::new(&tree), None);
+        let mut model = HalfLife::new(decay, RawUsage::new(&tree), None);
         assert_eq!(model.advance(&tree, 1_000_000), UsageChange::Factor(1.0));
         assert_eq!(model.moment(), Some(1_000_000));
     }

@@ -25,7 +25,7 @@ use std::fmt::Debug;
 use jiff::tz::TimeZone;
 
 use super::window::LedgerRun;
-use super::{Amounts, Ledger, UsageError};
+use super::{Amounts, RawUsage, UsageError};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocId, AssocIndex, Tree};
@@ -160,16 +160,16 @@ pub trait Model: Debug + Send + Sync {
     ) -> Result<Box<dyn Model>, UsageError>;
 
     /// Own and raw usage, where the model keeps nothing else; `None`: it keeps when it was used.
-    fn ledger(&self) -> Option<&Ledger> {
+    fn raw_usage(&self) -> Option<&RawUsage> {
         None
     }
 
     /// The same, to be changed.
-    fn ledger_mut(&mut self) -> Option<&mut Ledger> {
+    fn raw_usage_mut(&mut self) -> Option<&mut RawUsage> {
         None
     }
 
-    /// Takes over a different tree, where [`Model::ledger`] is `None`: an association keeps its usage
+    /// Takes over a different tree, where [`Model::raw_usage`] is `None`: an association keeps its usage
     /// by its id, a new one has none, and what a removed one used itself becomes its account's own,
     /// if that is still there.
     fn follow_tree(&mut self, before: &Tree, after: &Tree) {
@@ -211,7 +211,7 @@ pub trait Model: Debug + Send + Sync {
     }
 
     /// Everything that [`Windowed::restore`] needs beside the tree and the moment; `None`: the
-    /// numbers of [`Model::ledger`] are everything.
+    /// numbers of [`Model::raw_usage`] are everything.
     fn save(&self, tree: &Tree) -> Option<Vec<u8>> {
         let _ = tree;
         None
@@ -229,7 +229,7 @@ pub fn for_config(
 ) -> Result<Box<dyn Model>, UsageError> {
     let config = settings.config;
     Ok(match config.usage() {
-        UsageModel::HalfLife => Box::new(HalfLife::of(config, Ledger::new(tree), Some(now))),
+        UsageModel::HalfLife => Box::new(HalfLife::of(config, RawUsage::new(tree), Some(now))),
         UsageModel::Window { .. } | UsageModel::Total { .. } => {
             Box::new(Windowed::new(tree, settings, now)?)
         }

@@ -13,7 +13,7 @@ use crate::usage::window::{
     Changed, Column, Columns, LeafKey, LedgerRun, Rate, UsageHistory, Window, WindowError,
     WindowLedger,
 };
-use crate::usage::{Amounts, Ledger, Plan, Total, UsageError};
+use crate::usage::{Amounts, Plan, RawUsage, Total, UsageError};
 
 /// Name of the one source in saved ledgers.
 const SOURCE: &str = "ft_tree";
@@ -302,8 +302,8 @@ impl Model for Windowed {
         settings: &ModelSettings<'_>,
     ) -> Result<Box<dyn Model>, UsageError> {
         if settings.config.usage() == UsageModel::HalfLife {
-            let ledger = Ledger::from_raw(tree, self.raw())?;
-            let half_life = HalfLife::of(settings.config, ledger, self.moment());
+            let raw_usage = RawUsage::from_raw(tree, self.raw())?;
+            let half_life = HalfLife::of(settings.config, raw_usage, self.moment());
             return Ok(Box::new(half_life));
         }
         let mut model = self.clone();

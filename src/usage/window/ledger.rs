@@ -46,7 +46,7 @@ impl Changed {
 
 /// Usage in a window, and since dates, of every node of one tree; see the [module](super).
 ///
-/// As in [`crate::usage::Ledger`], positions are those of the tree; [`WindowLedger::follow_tree`]
+/// As in [`crate::usage::RawUsage`], positions are those of the tree; [`WindowLedger::follow_tree`]
 /// takes over an edited tree, and all functions panic with a tree of another size.
 #[derive(Clone, Debug)]
 pub struct WindowLedger {

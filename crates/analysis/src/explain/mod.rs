@@ -25,7 +25,7 @@
 //! use fairtree_analysis::explain::{Answer, RankedSite, Side, compare_users};
 //! use fairtree_model::cluster::Numbered;
 //! use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
-//! use fairtree::usage::Ledger;
+//! use fairtree::usage::RawUsage;
 //! let row = |id, parent, kind| Assoc { id, parent, kind, shares: Shares::Raw(1) };
 //! let tree = Tree::from_rows([
 //!     row(1, None, AssocKind::Account),
@@ -33,17 +33,17 @@
 //!     row(3, Some(1), AssocKind::User),
 //! ])?;
 //! let [_, a, b] = [1, 2, 3].map(|id| tree.index_of(id).unwrap());
-//! let mut ledger = Ledger::new(&tree);
-//! ledger.charge(&tree, a, 500.0)?;
-//! ledger.charge(&tree, b, 400.0)?;
+//! let mut raw_usage = RawUsage::new(&tree);
+//! raw_usage.charge(&tree, a, 500.0)?;
+//! raw_usage.charge(&tree, b, 400.0)?;
 //! let config = Config::default();
-//! let fairshare = engine::rank(&config, &tree, &ledger);
+//! let fairshare = engine::rank(&config, &tree, &raw_usage);
 //! let mut tables = JobTables { assocs: vec![AssocFactors::default(); 3], ..JobTables::default() };
 //! engine::publish(&fairshare, &mut tables);
 //! let ranked = RankedSite {
 //!     config: &config,
 //!     tree: &tree,
-//!     raw: ledger.raw(),
+//!     raw: raw_usage.raw(),
 //!     entitlement: &Entitlement::SHARES,
 //!     fairshare: &fairshare,
 //!     tables: &tables,

@@ -2,7 +2,7 @@
 //!
 //! | noun | what it is |
 //! |---|---|
-//! | [`History`] | the use of jobs, gathered in equal steps of time |
+//! | [`OwnerHistory`] | the use of jobs, gathered in equal steps of time |
 //! | [`Timeline`] | share, use and fair-share factor of each association at each moment |
 //!
 //! A history takes jobs in any order and keeps no job: its size is that of its associations times
@@ -72,7 +72,7 @@ impl From<UsageModel> for Counted {
 
 /// The use of jobs in equal steps of time.
 #[derive(Clone, Debug)]
-pub struct History {
+pub struct OwnerHistory {
     half_life_secs: u32,
     reset: ResetPeriod,
     /// Of accounts that have no plan.
@@ -94,11 +94,11 @@ pub struct History {
     billed: bool,
 }
 
-impl History {
+impl OwnerHistory {
     /// Nothing yet. `half_life_secs` as [`Decay::new`] takes it; usage is cleared at the ends of
     /// `reset`, midnight in UTC.
-    pub fn new(half_life_secs: u32, reset: ResetPeriod) -> History {
-        History {
+    pub fn new(half_life_secs: u32, reset: ResetPeriod) -> OwnerHistory {
+        OwnerHistory {
             half_life_secs,
             reset,
             usual: Counted::default(),
@@ -115,24 +115,24 @@ impl History {
 
     /// Nothing yet, of a site with this usage model: of a window what was used within it counts, of a
     /// total what was used since its date, at midnight in UTC as resets. Plans of accounts are
-    /// [told](History::with_plans) apart.
+    /// [told](OwnerHistory::with_plans) apart.
     ///
     /// The far edge of a window that lies within a step takes its part of what was used in it.
-    pub fn of(config: &Config) -> History {
+    pub fn of(config: &Config) -> OwnerHistory {
         let reset = config.priority_usage_reset_period;
         let half_life_secs = match config.usage() {
             UsageModel::HalfLife => config.priority_decay_half_life_secs,
             UsageModel::Window { .. } | UsageModel::Total { .. } => 0,
         };
-        History {
+        OwnerHistory {
             usual: Counted::from(config.usage()),
-            ..History::new(half_life_secs, reset)
+            ..OwnerHistory::new(half_life_secs, reset)
         }
     }
 
     /// The same with accounts whose use, and that of their users, counts by a model of their own,
     /// none of them `half_life`. Case does not count in names. For jobs that come after this.
-    pub fn with_plans(mut self, plans: impl Iterator<Item = (String, UsageModel)>) -> History {
+    pub fn with_plans(mut self, plans: impl Iterator<Item = (String, UsageModel)>) -> OwnerHistory {
         let plans = plans.map(|(account, model)| (account.to_lowercase(), Counted::from(model)));
         self.plans.extend(plans);
         self
@@ -277,7 +277,7 @@ impl History {
     }
 
     /// Walks through the steps: `each` gets the end of the step and what every owner's use counts
-    /// then, by position; the owners' positions are those of [`History::owners`].
+    /// then, by position; the owners' positions are those of [`OwnerHistory::owners`].
     fn walk(&self, mut each: impl FnMut(i64, &[f64])) {
         let Some((first, last)) = self.range else {
             return;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{History, Owner};
+use super::{Owner, OwnerHistory};
 use fairtree::config::{Config, UsageModel};
 use fairtree::extended::Extended;
 use fairtree::tree::Shares;
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 use fairtree_model::cluster::usage_models;
 use fairtree_model::input::InputError;
 use fairtree_model::input::site::from_assocs::site;
@@ -35,7 +35,7 @@ pub struct Placed {
 ///
 /// # Errors
 /// An account called like another's user cannot happen; those of [`site`].
-pub fn own_site(file: &str, config: &Config, history: &History) -> Result<Placed, InputError> {
+pub fn own_site(file: &str, config: &Config, history: &OwnerHistory) -> Result<Placed, InputError> {
     let row = |account: &str, user: Option<&str>| AssocRow {
         account: account.to_owned(),
         user: user.map(str::to_owned),
@@ -83,7 +83,7 @@ pub fn plans_on(config: &Config, site: &Site) -> Vec<(String, UsageModel)> {
 /// The owners on a site that is known. The use of a user whom the site does not know is its
 /// account's, that of an account it does not know is root's, as Slurm has it once an association is
 /// removed. What the site said of usage is replaced by the history's.
-pub fn on_site(mut site: Site, history: &History) -> Placed {
+pub fn on_site(mut site: Site, history: &OwnerHistory) -> Placed {
     let places = Places::new(&site.rows);
     let owners = history.owners();
     let mut strangers = Strangers::default();
@@ -99,7 +99,7 @@ pub fn on_site(mut site: Site, history: &History) -> Placed {
         .collect();
     let mut notes = Vec::new();
     if site
-        .ledger
+        .raw_usage
         .raw()
         .iter()
         .any(|usage| *usage > Extended::ZERO)
@@ -109,7 +109,8 @@ pub fn on_site(mut site: Site, history: &History) -> Placed {
     strangers.tell(&mut notes);
     let own = spread(&positions, &history.at_end(), site.tree.len());
     // Amounts are sums of finite charges, never below 0.
-    site.ledger = Ledger::from_own(&site.tree, &own).unwrap_or_else(|_| Ledger::new(&site.tree));
+    site.raw_usage =
+        RawUsage::from_own(&site.tree, &own).unwrap_or_else(|_| RawUsage::new(&site.tree));
     site.uses = None;
     Placed {
         site,

@@ -44,7 +44,7 @@ fn steps_double_without_losing_anything() {
         job("x", 7, 20, 5.0),
     ];
     for order in [[0, 1, 2, 3], [2, 1, 0, 3], [3, 0, 2, 1]] {
-        let mut history = History::new(86_400, ResetPeriod::None);
+        let mut history = OwnerHistory::new(86_400, ResetPeriod::None);
         for at in order {
             history.charge(&jobs[at]);
         }
@@ -62,7 +62,7 @@ fn steps_double_without_losing_anything() {
 
 #[test]
 fn without_half_life_seconds_add_up() {
-    let mut history = History::new(0, ResetPeriod::None);
+    let mut history = OwnerHistory::new(0, ResetPeriod::None);
     history.charge(&job("x", -100, 900, 3.0));
     history.charge(&job("x", 5 * DAY, 5 * DAY + 10, 1.0));
     history.charge(&job("y", 10, 10, 1.0));
@@ -71,12 +71,12 @@ fn without_half_life_seconds_add_up() {
     assert_eq!(history.owners().len(), 1);
 }
 
-fn under(parameters: &str) -> History {
+fn under(parameters: &str) -> OwnerHistory {
     let config = Config {
         parameters: PriorityParameters::parse(parameters, None).unwrap(),
         ..Config::default()
     };
-    History::of(&config)
+    OwnerHistory::of(&config)
 }
 
 // By hand: at t so much of 0..1000 counts as is in t - 600..t, three times; steps of a minute.
@@ -139,7 +139,7 @@ fn plans_of_accounts_count_beside_the_usual_model() {
 #[test]
 fn a_reset_clears_what_was_used_before() {
     // Ten days of one processor, cleared every midnight; then none.
-    let mut history = History::new(0, ResetPeriod::Daily);
+    let mut history = OwnerHistory::new(0, ResetPeriod::Daily);
     history.charge(&job("x", 0, 10 * DAY, 1.0));
     history.walk(|time, used| {
         // At midnight itself everything is cleared.
@@ -157,7 +157,7 @@ fn a_reset_clears_what_was_used_before() {
 fn users_whom_the_site_does_not_know_count_for_their_account() {
     let text = "[accounts.a]\nusers.x = { shares = 1 }\n[accounts.b]\nusers.z = { usage = 5 }\n";
     let site = fairtree_model::input::site::read("site", text.as_bytes()).unwrap();
-    let mut history = History::new(0, ResetPeriod::None);
+    let mut history = OwnerHistory::new(0, ResetPeriod::None);
     history.charge(&job("x", 0, 60, 1.0));
     history.charge(&job("stranger", 0, 60, 2.0));
     history.charge(&JobUse {
@@ -185,7 +185,7 @@ fn users_whom_the_site_does_not_know_count_for_their_account() {
 
 #[test]
 fn a_timeline_is_what_the_engine_says_at_each_step() {
-    let mut history = History::new(0, ResetPeriod::None);
+    let mut history = OwnerHistory::new(0, ResetPeriod::None);
     history.charge(&job("x", 0, 60, 1.0));
     history.charge(&job("y", 60, 120, 3.0));
     history.charge(&JobUse {

@@ -1,12 +1,12 @@
 //! Share, use and fair-share factor over time.
 
 use super::owners::{Placed, spread};
-use super::{History, Series, captures};
+use super::{OwnerHistory, Series, captures};
 use crate::share::{ShareReport, from_site};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Ranking, compute_again};
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 
 /// A site over time.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl From<ShareReport> for Timeline {
 /// Gives `each` every moment of a history, and the engine's results then, one per row of the site: of
 /// moments that are not kept. As [`from_history`] otherwise.
 pub fn each_moment(
-    history: &History,
+    history: &OwnerHistory,
     placed: &Placed,
     ranking: Ranking,
     compat: Compat,
@@ -78,10 +78,11 @@ pub fn each_moment(
     let mut found = Vec::new();
     history.walk(|time, used| {
         let own = spread(&placed.positions, used, site.tree.len());
-        let ledger = Ledger::from_own(&site.tree, &own).unwrap_or_else(|_| Ledger::new(&site.tree));
+        let raw_usage =
+            RawUsage::from_own(&site.tree, &own).unwrap_or_else(|_| RawUsage::new(&site.tree));
         let by = (ranking, &entitlement);
         let spare = std::mem::take(&mut found);
-        found = compute_again(by, compat, &site.tree, ledger.raw(), spare);
+        found = compute_again(by, compat, &site.tree, raw_usage.raw(), spare);
         each(time, &found);
     });
 }
@@ -92,7 +93,7 @@ pub fn each_moment(
 /// Usage follows the usage model of the history, of half-lives as [`fairtree::usage::Decay`] documents
 /// it; `compat` selects the ranking.
 pub fn from_history(
-    history: &History,
+    history: &OwnerHistory,
     placed: &Placed,
     ranking: Ranking,
     compat: Compat,

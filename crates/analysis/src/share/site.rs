@@ -13,7 +13,7 @@ use fairtree_model::input::sshare::RowKind;
 /// Computes the report of a site, with another ranking or compatibility than its settings' if
 /// asked for.
 pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
-    let (tree, raw, entitlement) = (&site.tree, site.ledger.raw(), site.entitlement());
+    let (tree, raw, entitlement) = (&site.tree, site.raw_usage.raw(), site.entitlement());
     let by = (ranking, &entitlement);
     let computed = compute_again(by, compat, tree, raw, Vec::new());
     let standings = Standings::new(by, tree, &computed).with_places(by, compat, raw);

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use fairtree::compat::{Compat, Release};
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 use fairtree_model::cluster::{AssocName, Cluster, PartitionAbout, QosAbout};
 use fairtree_model::input::slurm::machine::set_scheduling;
 use fairtree_model::input::slurm::script::{Accounting, AssocAsked};
@@ -97,7 +97,7 @@ pub fn cluster_of(setup: &Setup, source: &str) -> Result<Cluster, Unpriced> {
     let whole = WholeSite {
         names: accounting.assocs.iter().map(name).collect(),
         tree: site.tree().clone(),
-        ledger: Ledger::new(site.tree()),
+        raw_usage: RawUsage::new(site.tree()),
     };
     let config = settings(conf, setup.release);
     let tables = site.tables().clone();

@@ -9,7 +9,7 @@ use fairtree::engine::Site;
 use fairtree::extended::Extended;
 use fairtree::priority::{AssocFactors, Job};
 use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, TreeError};
-use fairtree::usage::{HalfLife, Ledger, UsageError};
+use fairtree::usage::{HalfLife, RawUsage, UsageError};
 
 impl Cluster {
     fn id(&self, index: AssocIndex) -> AssocId {
@@ -49,7 +49,7 @@ impl Cluster {
             shares,
         };
         self.site
-            .edit_tree(|tree, ledger| ledger.add_assoc(tree, row))?;
+            .edit_tree(|tree, raw_usage| raw_usage.add_assoc(tree, row))?;
         self.names.push(name);
         self.tables.assocs.push(AssocFactors::default());
         Ok(())
@@ -66,7 +66,7 @@ impl Cluster {
     ) -> Result<(), TreeError> {
         let (account, parent) = (self.id(account), self.id(parent));
         self.site
-            .edit_tree(|tree, ledger| ledger.move_assoc(tree, account, parent))
+            .edit_tree(|tree, raw_usage| raw_usage.move_assoc(tree, account, parent))
     }
 
     /// Removes an association with all below it, and their jobs. Their usage becomes that of the
@@ -89,7 +89,7 @@ impl Cluster {
             let parent = at.and_then(|at| self.tree().parent(at));
             let at = self
                 .site
-                .edit_tree(|tree, ledger| ledger.remove_assoc(tree, id))?;
+                .edit_tree(|tree, raw_usage| raw_usage.remove_assoc(tree, id))?;
             if let (Some(uses), Some(parent)) = (self.uses_mut(), parent) {
                 uses.remove(at, parent);
             }
@@ -111,8 +111,8 @@ impl Cluster {
     pub fn charge(&mut self, index: AssocIndex, usage: f64) -> Result<(), UsageError> {
         let now = self.moment();
         self.site
-            .edit_usage(|tree, model| match model.ledger_mut() {
-                Some(ledger) => ledger.charge(tree, index, usage),
+            .edit_usage(|tree, model| match model.raw_usage_mut() {
+                Some(raw_usage) => raw_usage.charge(tree, index, usage),
                 None => {
                     let charged = model.charge(tree, index, &used(usage, now - 1, now));
                     charged.map(|_| ())
@@ -140,7 +140,7 @@ impl Cluster {
     /// # Panics
     /// Unless `raw` is one number from 0 up per association.
     pub fn set_usage(&mut self, raw: &[Extended], now: i64) {
-        let usage = Ledger::from_raw(self.tree(), raw).expect("usage of the same tree");
+        let usage = RawUsage::from_raw(self.tree(), raw).expect("usage of the same tree");
         let usage = HalfLife::of(&self.config, usage, Some(now));
         self.site = Site::new(self.tree().clone(), Box::new(usage), now);
         (self.uses, self.has_moment) = (None, true);

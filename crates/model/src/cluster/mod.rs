@@ -162,7 +162,7 @@ impl Cluster {
         tables.assocs.resize(associations, AssocFactors::default());
         let of_uses = uses.as_ref().and_then(Uses::now);
         let moment = now.or(of_uses).unwrap_or(1).max(1);
-        let usage = HalfLife::of(&config, whole.ledger, Some(moment));
+        let usage = HalfLife::of(&config, whole.raw_usage, Some(moment));
         Cluster {
             source,
             cluster: None,

@@ -7,7 +7,7 @@ use fairtree::config::{Config, ConfigError, PolicyFile, Scope, UsageModel};
 use fairtree::engine::Standings;
 use fairtree::fairshare::{AssocFairshare, Entitlement, compute_again};
 use fairtree::tree::{AssocIndex, Tree};
-use fairtree::usage::{HalfLife, Ledger};
+use fairtree::usage::{HalfLife, RawUsage};
 
 use super::Cluster;
 use crate::input::site::Uses;
@@ -163,9 +163,9 @@ impl Cluster {
         if models != before {
             let counted = |uses: &Arc<Uses>| uses.counted(&config, &models, self.tree());
             let counted = self.uses.as_ref().map(counted).transpose()?;
-            let kept = || Ledger::from_raw(self.tree(), self.raw()).ok();
-            if let Some(ledger) = counted.or_else(kept) {
-                let usage = HalfLife::of(&config, ledger, Some(self.moment()));
+            let kept = || RawUsage::from_raw(self.tree(), self.raw()).ok();
+            if let Some(raw_usage) = counted.or_else(kept) {
+                let usage = HalfLife::of(&config, raw_usage, Some(self.moment()));
                 self.site.edit_usage(|_, model| *model = Box::new(usage));
             }
         }

@@ -12,7 +12,7 @@ use crate::listed::WholeSite;
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
 use fairtree::tree::{Assoc, AssocId, AssocKind, Shares, Tree};
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 
 /// The visible part of an association of a user.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,11 +83,12 @@ impl Cluster {
         }
         let tree = Tree::from_rows(rows).map_err(|error| broken(error.to_string()))?;
         let raw: Vec<Extended> = raw.into_iter().map(Extended::from).collect();
-        let ledger = Ledger::from_raw(&tree, &raw).map_err(|error| broken(error.to_string()))?;
+        let raw_usage =
+            RawUsage::from_raw(&tree, &raw).map_err(|error| broken(error.to_string()))?;
         let site = WholeSite {
             names,
             tree,
-            ledger,
+            raw_usage,
         };
         let now = Some(pass_time(queued, &config));
         let mut cluster = Cluster::queued(queued, config, site, now, None)?;

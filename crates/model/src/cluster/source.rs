@@ -90,7 +90,7 @@ impl Cluster {
         let whole = WholeSite {
             names,
             tree: site.tree,
-            ledger: site.ledger,
+            raw_usage: site.raw_usage,
         };
         if let Some(queued) = &site.queued {
             // A description without jobs may do without times.

@@ -9,7 +9,7 @@ use super::{Cluster, JobPhase};
 use fairtree::config::{Config, ResetPeriod, UsageModel};
 use fairtree::engine::Accruing;
 use fairtree::tree::AssocIndex;
-use fairtree::usage::{Ledger, Model, ModelSettings, Phase, UsageError, Use, model, next_reset};
+use fairtree::usage::{Model, ModelSettings, Phase, RawUsage, UsageError, Use, model, next_reset};
 
 /// Under `compat=slurm` each pass counts. Of longer times than this many passes some are taken
 /// together.
@@ -51,7 +51,7 @@ impl Cluster {
         match uses {
             Some(uses) => uses.intervals().try_for_each(&mut charge)?,
             None => {
-                let own = self.site.model().ledger().map_or(&[][..], Ledger::own);
+                let own = self.site.model().raw_usage().map_or(&[][..], RawUsage::own);
                 let own = self.tree().indices().zip(own);
                 let own = own.filter(|(_, own)| !own.is_zero());
                 own.map(|(index, own)| (index, own.to_f64(), now - 1, now))
@@ -72,7 +72,7 @@ impl Cluster {
         let start = self.moment();
         let end = start + i64::from(secs);
         let is_window = self.config.usage() != UsageModel::HalfLife;
-        if is_window && self.site.model().ledger().is_some() {
+        if is_window && self.site.model().raw_usage().is_some() {
             let window = self.window()?;
             self.site.edit_usage(|_, model| *model = window);
         }

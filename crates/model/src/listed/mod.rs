@@ -18,7 +18,7 @@ use fairtree::config::Config;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{EffectiveUsage, Ranking, Whole};
 use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 use level::Levels;
 
 /// A listing, the tree that its rows draw, and what is missing from them.
@@ -45,7 +45,7 @@ pub struct WholeSite {
     /// The tree of accounts and users.
     pub tree: Tree,
     /// Their usage.
-    pub ledger: Ledger,
+    pub raw_usage: RawUsage,
 }
 
 impl<'a> Listed<'a> {
@@ -291,7 +291,7 @@ impl<'a> Listed<'a> {
             .map(|row| self.usage(row))
             .collect::<Result<_, _>>()?;
         let tree = Tree::from_rows(rows).map_err(|error| error.to_string())?;
-        let ledger = Ledger::from_raw(&tree, &raw).map_err(|error| error.to_string())?;
+        let raw_usage = RawUsage::from_raw(&tree, &raw).map_err(|error| error.to_string())?;
         let name = |row: usize| {
             let row = &self.listing.rows[row];
             AssocName {
@@ -303,7 +303,7 @@ impl<'a> Listed<'a> {
         Ok(WholeSite {
             names: all.map(name).collect(),
             tree,
-            ledger,
+            raw_usage,
         })
     }
 

@@ -9,7 +9,7 @@ use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Entitlement};
 use fairtree::priority::{AssocFactors, Index, Job, JobTables};
 use fairtree::tree::{AssocIndex, Tree};
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 use fairtree_analysis::explain::{
     JobsCompared, RankedSite, UsersCompared, compare_jobs, compare_users,
 };
@@ -23,7 +23,7 @@ pub struct Stage {
     pub config: Config,
     pub names: Vec<String>,
     pub tree: Tree,
-    pub ledger: Ledger,
+    pub raw_usage: RawUsage,
     pub entitlement: Entitlement,
     pub fairshare: Vec<AssocFairshare>,
     pub tables: JobTables,
@@ -37,15 +37,15 @@ impl Stage {
 
     /// With partitions, QOS and TRES; associations are filled in.
     pub fn with_site(config: Config, small: &Site, mut site: JobTables) -> Stage {
-        let ledger = Ledger::from_raw(&small.tree, &small.raw_usage).expect("usages");
-        let fairshare = engine::rank(&config, &small.tree, &ledger);
+        let raw_usage = RawUsage::from_raw(&small.tree, &small.raw_usage).expect("usages");
+        let fairshare = engine::rank(&config, &small.tree, &raw_usage);
         site.assocs = vec![AssocFactors::default(); small.tree.len()];
         engine::publish(&fairshare, &mut site);
         Stage {
             config,
             names: small.names.clone(),
             tree: small.tree.clone(),
-            ledger,
+            raw_usage,
             entitlement: Entitlement::SHARES,
             fairshare,
             tables: site,
@@ -57,7 +57,7 @@ impl Stage {
         RankedSite {
             config: &self.config,
             tree: &self.tree,
-            raw: self.ledger.raw(),
+            raw: self.raw_usage.raw(),
             entitlement: &self.entitlement,
             fairshare: &self.fairshare,
             tables: &self.tables,
@@ -85,8 +85,8 @@ impl Stage {
 
     /// Factors after a change, by the engine.
     pub fn factors(&self, tree: &Tree, raw: &[Extended]) -> Vec<f64> {
-        let ledger = Ledger::from_raw(tree, raw).expect("usages");
-        let results = engine::rank(&self.config, tree, &ledger);
+        let raw_usage = RawUsage::from_raw(tree, raw).expect("usages");
+        let results = engine::rank(&self.config, tree, &raw_usage);
         results.iter().map(|r| r.fs_factor.unwrap_or(0.0)).collect()
     }
 }

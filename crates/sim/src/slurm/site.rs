@@ -12,7 +12,7 @@ use fairtree::priority::{
 };
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::{
-    BillingRule, Decay, HalfLife, Ledger, Period, Phase, Run, RunState, billable_tres, due,
+    BillingRule, Decay, HalfLife, Period, Phase, RawUsage, Run, RunState, billable_tres, due,
 };
 use fairtree_model::cluster::{billing_weights, kinds};
 use fairtree_model::input::slurm::conf::Conf;
@@ -85,7 +85,7 @@ impl Site {
                 "usage={usage} is not simulated, a half-life only"
             )));
         }
-        let usage = HalfLife::of(&config, Ledger::new(&tree), None);
+        let usage = HalfLife::of(&config, RawUsage::new(&tree), None);
         let mut names: Vec<String> = TRES.iter().map(|name| (*name).to_owned()).collect();
         for gres in machine.nodes.iter().flat_map(|node| &node.gres) {
             let name = format!("gres/{}", gres.name);

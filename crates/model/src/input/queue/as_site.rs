@@ -12,7 +12,7 @@ use fairtree::config::{
 use fairtree::engine::queue::{AccountRule, Choice, Counted, SECOND, Settings};
 use fairtree::fairshare::{LeastUsed, Ranking};
 use fairtree::order::Level;
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 use std::num::NonZeroU32;
 
 use jiff::Timestamp;
@@ -46,7 +46,7 @@ pub(in crate::input) fn as_site(text: &Text<'_>) -> Result<Site, InputError> {
         file: site.file,
         cluster: None,
         config,
-        ledger: Ledger::new(&tree),
+        raw_usage: RawUsage::new(&tree),
         uses: Some(Uses::at(site.now.map(|now| now.div_euclid(SECOND)))),
         rows: site.rows,
         tree,

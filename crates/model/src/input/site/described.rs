@@ -11,7 +11,7 @@ use fairtree::config::{Config, ConfigError, PolicyFile};
 use fairtree::extended::Extended;
 use fairtree::fairshare::Entitlement;
 use fairtree::tree::{AssocIndex, Tree};
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 
 /// A site: rows in slurmctld's order, their tree, and what they used.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Site {
     /// The tree of accounts and users.
     pub tree: Tree,
     /// Raw usage now.
-    pub ledger: Ledger,
+    pub raw_usage: RawUsage,
     /// Uses from which the raw usage is counted; `None`: not known.
     pub uses: Option<Uses>,
     /// Jobs, and what they are measured by; `None` if the file has neither.
@@ -65,7 +65,7 @@ pub(super) type Users = HashMap<(String, String, String), usize>;
 impl Site {
     /// Raw usage of a row, TRES-seconds.
     pub fn raw_usage(&self, row: usize) -> Extended {
-        self.ledger.raw()[row]
+        self.raw_usage.raw()[row]
     }
 
     /// The association of an account, in any case of letters.
@@ -99,7 +99,7 @@ impl Site {
         config.check_minutes(&self.tree, |name| self.account(name))?;
         if let Some(uses) = &self.uses {
             let models = usage_models(&config, &self.tree, |name| self.account(name));
-            self.ledger = uses.counted(&config, &models, &self.tree)?;
+            self.raw_usage = uses.counted(&config, &models, &self.tree)?;
         }
         self.config = config;
         Ok(())

@@ -10,7 +10,7 @@ use crate::input::slurm::assoc::{self, AssocRow};
 use crate::input::slurm::dump;
 use fairtree::config::Config;
 use fairtree::tree::{Assoc, AssocId, AssocKind, Tree};
-use fairtree::usage::Ledger;
+use fairtree::usage::RawUsage;
 
 /// Reads a dump as a site without usage.
 ///
@@ -83,7 +83,7 @@ pub fn site(file: &str, cluster: Option<String>, rows: &[AssocRow]) -> Result<Si
         cluster,
         config: Config::default(),
         rows: walk.rows,
-        ledger: Ledger::new(&tree),
+        raw_usage: RawUsage::new(&tree),
         uses: None,
         tree,
         queued: None,

@@ -36,8 +36,8 @@ pub(in crate::input) fn build(text: &Text<'_>, file: File) -> Result<Site, Input
     let broken = |error: String| InputError::new(text.file, Problem::Structure(error));
     let tree = Tree::from_rows(builder.assocs).map_err(|error| broken(error.to_string()))?;
     let models = vec![config.usage(); tree.len()];
-    let ledger = builder.uses.ledger(&config, &models, &tree);
-    let ledger = ledger.map_err(|error| broken(error.to_string()))?;
+    let raw_usage = builder.uses.raw_usage(&config, &models, &tree);
+    let raw_usage = raw_usage.map_err(|error| broken(error.to_string()))?;
     let machine = machine::read(text, &file)?;
     let known = queue::Known {
         config: &config,
@@ -51,7 +51,7 @@ pub(in crate::input) fn build(text: &Text<'_>, file: File) -> Result<Site, Input
         config,
         rows: builder.rows,
         tree,
-        ledger,
+        raw_usage,
         uses: Some(builder.uses),
         queued,
         machine,

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use fairtree::config::{Config, ConfigError, UsageModel, ValueError};
 use fairtree::extended::Extended;
 use fairtree::tree::{AssocIndex, Tree};
-use fairtree::usage::{Decay, Ledger, UsageError, next_reset};
+use fairtree::usage::{Decay, RawUsage, UsageError, next_reset};
 
 /// Use as a file gives it, so that it can be counted again by another policy.
 #[derive(Clone, Debug, Default)]
@@ -46,15 +46,15 @@ impl Uses {
     ///
     /// # Panics
     /// Fewer models than rows with use.
-    pub fn ledger(
+    pub fn raw_usage(
         &self,
         config: &Config,
         models: &[UsageModel],
         tree: &Tree,
-    ) -> Result<Ledger, UsageError> {
+    ) -> Result<RawUsage, UsageError> {
         let clock = Clock::new(self, config);
-        if let Some(ledger) = self.by_decimals(&clock, models, tree) {
-            return Ok(ledger);
+        if let Some(raw_usage) = self.by_decimals(&clock, models, tree) {
+            return Ok(raw_usage);
         }
         let mut own = vec![0.0; tree.len()];
         for &(row, amount) in &self.amounts {
@@ -63,16 +63,16 @@ impl Uses {
         for interval in &self.intervals {
             own[interval.row] += clock.used(interval, models[interval.row]);
         }
-        let mut ledger = Ledger::new(tree);
+        let mut raw_usage = RawUsage::new(tree);
         for (at, own) in own.iter().enumerate().filter(|(_, own)| **own > 0.0) {
-            ledger.charge(tree, AssocIndex::new(at), *own)?;
+            raw_usage.charge(tree, AssocIndex::new(at), *own)?;
         }
-        Ok(ledger)
+        Ok(raw_usage)
     }
 
     /// The sums of decimal amounts, exact before they become binary: 0.9 + 0.6 is 0.1 + 1.4, as the
     /// file says. `None` where amounts decay by different factors, and for sums of more than 64 bits.
-    fn by_decimals(&self, clock: &Clock, models: &[UsageModel], tree: &Tree) -> Option<Ledger> {
+    fn by_decimals(&self, clock: &Clock, models: &[UsageModel], tree: &Tree) -> Option<RawUsage> {
         let mut amounts = self.amounts.iter();
         let first = amounts.next().filter(|_| self.intervals.is_empty())?.0;
         let factor = clock.aged(1.0, models[first]);
@@ -102,7 +102,7 @@ impl Uses {
         let factor = Extended::from_f64(factor)?;
         let number = |units: u64| Extended::from_u64(units) / Extended::from_u64(unit) * factor;
         let [own, raw] = [own, units].map(|units| units.into_iter().map(number).collect());
-        Ledger::from_own_and_raw(tree, own, raw).ok()
+        RawUsage::from_own_and_raw(tree, own, raw).ok()
     }
 
     /// Returns true if it is known when all of this was used: by intervals alone.
@@ -175,7 +175,7 @@ impl Uses {
         }
     }
 
-    /// As [`Uses::ledger`], under settings that the file does not have.
+    /// As [`Uses::raw_usage`], under settings that the file does not have.
     ///
     /// # Errors
     /// Amounts whose sum is not finite.
@@ -187,9 +187,9 @@ impl Uses {
         config: &Config,
         models: &[UsageModel],
         tree: &Tree,
-    ) -> Result<Ledger, ConfigError> {
-        let ledger = self.ledger(config, models, tree);
-        ledger.map_err(|_| {
+    ) -> Result<RawUsage, ConfigError> {
+        let raw_usage = self.raw_usage(config, models, tree);
+        raw_usage.map_err(|_| {
             let error =
                 ValueError::new(config.usage().to_string(), "usage models with finite sums");
             error.of("PriorityParameters usage")

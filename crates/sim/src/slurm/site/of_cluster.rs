@@ -6,7 +6,7 @@ use fairtree::config::{Order, ResetPeriod, UsageModel};
 use fairtree::engine;
 use fairtree::extended::Extended;
 use fairtree::tree::AssocIndex;
-use fairtree::usage::{HalfLife, Ledger};
+use fairtree::usage::{HalfLife, RawUsage};
 use fairtree_model::cluster::Cluster;
 use fairtree_model::input::slurm::limits::Limits as Listed;
 use fairtree_model::machine::{Limits, Machine, QosLimits, Tres};
@@ -110,9 +110,9 @@ impl Site {
             .collect();
         let tree = self.tree();
         // One number each, none of them odd: else there is none.
-        let ledger = Ledger::from_own(tree, &own).unwrap_or_else(|_| Ledger::new(tree));
+        let raw_usage = RawUsage::from_own(tree, &own).unwrap_or_else(|_| RawUsage::new(tree));
         let mut made = self.clone();
-        let usage = HalfLife::of(&made.config, ledger, Some(moment));
+        let usage = HalfLife::of(&made.config, raw_usage, Some(moment));
         made.site = engine::Site::new(tree.clone(), Box::new(usage), moment);
         made.last_ran = Some(moment);
         let factors = &mut made.tables.assocs;
