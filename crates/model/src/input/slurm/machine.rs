@@ -19,10 +19,8 @@ use crate::machine::{Gres, Machine, Memory, Node, Partition, Scheduling};
 /// Lists of nodes and numbers that slurmctld would not take; a partition with a node that no line
 /// declares; no node at all; more nodes or CPUs than there can be ([`Machine::excess`]).
 pub fn read(document: &Document, name: &str) -> Result<Machine, InputError> {
-    let mut machine = Machine {
-        scheduling: scheduling(document),
-        ..Machine::default()
-    };
+    let mut machine = Machine::default();
+    machine.scheduling = scheduling(document, &mut machine.not_modelled);
     let cores_alone = last(document, "SelectTypeParameters").is_some_and(|text| {
         let words = || text.split(',').map(|word| word.trim().to_ascii_uppercase());
         words().any(|word| word.starts_with("CR_CPU"))
@@ -354,10 +352,18 @@ fn members(
     Ok(found)
 }
 
-/// Sets the parameters of `SchedulerParameters`; what cannot be read has its default. Returns the names
-/// that are not followed.
-fn parameters(text: &str, found: &mut Scheduling) -> Vec<String> {
-    let mut others = Vec::new();
+/// What `SchedulerParameters` has and no simulation follows.
+#[derive(Default)]
+struct Unfollowed {
+    /// Names that are not followed.
+    names: Vec<String>,
+    /// `name=value` of values that are not numbers from 0: these names have their default.
+    values: Vec<String>,
+}
+
+/// Sets the parameters of `SchedulerParameters`; what cannot be read has its default.
+fn parameters(text: &str, found: &mut Scheduling) -> Unfollowed {
+    let mut unfollowed = Unfollowed::default();
     // Slurm looks for each name in the text: `==bf_...`, as one site writes it, works too.
     let parameters = text.trim_start_matches('=').split(',').map(str::trim);
     for parameter in parameters {
@@ -374,7 +380,6 @@ fn parameters(text: &str, found: &mut Scheduling) -> Vec<String> {
             "partition_job_depth" => set(&mut found.partition_depth),
             "batch_sched_delay" => time(&mut found.batch_delay),
             "sched_max_job_start" => set(&mut found.max_main_starts),
-            "assoc_limit_stop" => found.limits_block = true,
             "bf_interval" => time(&mut found.interval),
             "bf_resolution" => found.resolution = count.filter(|n| *n > 0).unwrap_or(60),
             "bf_window" => found.window = count.filter(|n| *n > 0).map_or(86_400, |n| n * 60),
@@ -392,12 +397,21 @@ fn parameters(text: &str, found: &mut Scheduling) -> Vec<String> {
             "bf_min_age_reserve" => time(&mut found.least_age),
             "bf_job_part_count_reserve" => set(&mut found.partition_plans),
             "bf_window_linear" => time(&mut found.window_step),
-            "bf_one_resv_per_job" => found.one_plan = true,
-            "bf_busy_nodes" => found.busy_nodes = true,
-            "bf_running_job_reserve" => found.reserve_running = true,
             "bf_max_time" => time(&mut found.max_time),
-            "" => {}
-            _ => others.push(key),
+            _ => {
+                match key.as_str() {
+                    "assoc_limit_stop" => found.limits_block = true,
+                    "bf_one_resv_per_job" => found.one_plan = true,
+                    "bf_busy_nodes" => found.busy_nodes = true,
+                    "bf_running_job_reserve" => found.reserve_running = true,
+                    "" => {}
+                    _ => unfollowed.names.push(key),
+                }
+                continue;
+            }
+        }
+        if count.is_none() {
+            unfollowed.values.push(format!("{key}={value}"));
         }
     }
     if !text.contains("bf_max_time=") {
@@ -406,8 +420,19 @@ fn parameters(text: &str, found: &mut Scheduling) -> Vec<String> {
     if !text.contains("bf_node_space_size=") || found.max_slots < 2 {
         found.max_slots = found.max_tests;
     }
-    others
+    unfollowed
 }
+
+/// Names in `SchedulerParameters` that change what slurmctld does while it is busy, which a simulation
+/// is not.
+const HARMLESS: [&str; 6] = [
+    "bf_continue",
+    "bf_yield_interval",
+    "bf_yield_sleep",
+    "defer",
+    "max_rpc_cnt",
+    "sched_min_interval",
+];
 
 /// Settings of the schedulers that can be changed one by one.
 pub const SCHEDULER_KEYS: [&str; 2] = ["SchedulerParameters", "SchedulerType"];
@@ -440,18 +465,13 @@ pub fn set_scheduling(found: &mut Scheduling, key: &str, value: &str) -> Result<
         complete_wait: found.complete_wait,
         ..Scheduling::default()
     };
-    let others = parameters(value, &mut fresh);
-    // These change what slurmctld does while it is busy, which a simulation is not.
-    let harmless = [
-        "bf_continue",
-        "bf_yield_interval",
-        "bf_yield_sleep",
-        "defer",
-    ];
-    match others
-        .iter()
-        .find(|name| !harmless.contains(&name.as_str()))
-    {
+    let Unfollowed { names, values } = parameters(value, &mut fresh);
+    if let Some(pair) = values.first() {
+        return Err(format!(
+            "SchedulerParameters: found {pair:?}, allowed is a whole number from 0"
+        ));
+    }
+    match names.iter().find(|name| !HARMLESS.contains(&name.as_str())) {
         Some(name) => Err(format!(
             "SchedulerParameters: {name} is not simulated; docs/simulate.md lists those that are"
         )),
@@ -462,11 +482,20 @@ pub fn set_scheduling(found: &mut Scheduling, key: &str, value: &str) -> Result<
     }
 }
 
-/// The settings of the schedulers; what cannot be read has its default.
-fn scheduling(document: &Document) -> Scheduling {
+/// The settings of the schedulers. A parameter that cannot be read has its default, and a sentence in
+/// `not_followed`, as those have that no simulation follows.
+fn scheduling(document: &Document, not_followed: &mut Vec<String>) -> Scheduling {
     let mut found = Scheduling::default();
     let text = last(document, "SchedulerParameters").unwrap_or_default();
-    parameters(&text, &mut found);
+    let Unfollowed { names, values } = parameters(&text, &mut found);
+    let names = names.into_iter();
+    let names = names.filter(|name| !HARMLESS.contains(&name.as_str()));
+    let names = names.map(|name| format!("SchedulerParameters={name}"));
+    not_followed.extend(names);
+    let values = values.iter().map(|pair| {
+        format!("SchedulerParameters={pair} (no whole number from 0: its default counts)")
+    });
+    not_followed.extend(values);
     let word = |key: &str| last(document, key).unwrap_or_default().to_ascii_lowercase();
     found.has_backfill = matches!(word("SchedulerType").as_str(), "" | "sched/backfill");
     let secs = |key: &str, default: i64| word(key).parse().unwrap_or(default);

@@ -2,7 +2,8 @@
 //! their limits.
 //!
 //! `add|create|modify account|user|qos|cluster ...`; a modification applies to what it names, or to
-//! all where it names nothing. Other commands are passed over. Source: sacctmgr(1) of 22.05.
+//! all where it names nothing. Commands that change no account, user or QOS are passed over; of another
+//! one the line is left out with an error. Source: sacctmgr(1) of 22.05.
 
 use fairtree::tree::Shares;
 
@@ -59,6 +60,33 @@ impl Default for Accounting {
         }
     }
 }
+
+/// Commands that change nothing.
+const IDLE_VERBS: [&str; 12] = [
+    "archive",
+    "clear",
+    "dump",
+    "exit",
+    "help",
+    "list",
+    "ping",
+    "quit",
+    "reconfigure",
+    "show",
+    "shutdown",
+    "version",
+];
+
+/// Entities without shares, usage or limits of jobs, without the `s` of their plural.
+const IDLE_ENTITIES: [&str; 7] = [
+    "coordinator",
+    "event",
+    "federation",
+    "job",
+    "reservation",
+    "resource",
+    "wckey",
+];
 
 /// An account as sacctmgr adds it: one share, no limits.
 fn added(account: String) -> AssocAsked {
@@ -194,7 +222,10 @@ impl Command<'_> {
         let rest = words.get(2..).unwrap_or_default();
         let adds = matches!(verb.as_str(), "add" | "create");
         if !adds && verb != "modify" && verb != "update" {
-            return Ok(());
+            return match IDLE_VERBS.contains(&verb.as_str()) {
+                true => Ok(()),
+                false => Err(self.value("command", &words[0], "add, create, modify or update")),
+            };
         }
         let at = |word: &str| {
             rest.iter()
@@ -216,7 +247,11 @@ impl Command<'_> {
             "account" | "accounts" => self.account(adds, &named, &set, found),
             "user" | "users" => self.user(adds, &named, &set, found),
             "cluster" | "clusters" => self.assoc(&mut found.assocs[0], &set),
-            _ => Ok(()),
+            other if IDLE_ENTITIES.contains(&other.trim_end_matches('s')) => Ok(()),
+            _ => {
+                let found = words.get(1).map_or("", String::as_str);
+                Err(self.value("entity", found, "account, user, qos or cluster"))
+            }
         }
     }
 
@@ -492,5 +527,10 @@ mod tests {
         let found = read("f", text, &mut left).unwrap();
         assert_eq!(left.count(), 2);
         assert!(found.assocs.iter().any(|row| row.row.account == "c"));
+        let text = "ad account a\ndelete user b\nadd acount c\nadd coordinator d\nadd account e\n";
+        let mut left = LeftOut::default();
+        let found = read("f", text, &mut left).unwrap();
+        assert!(found.assocs.iter().any(|row| row.row.account == "e"));
+        assert_eq!(left.count(), 3);
     }
 }

@@ -55,12 +55,33 @@ fn scheduler_settings_are_changed_one_by_one() {
             "bf_intervall=3",
             "bf_intervall is not",
         ),
+        (
+            "SchedulerParameters",
+            "bf_window=60,bf_interval=abc",
+            "found \"bf_interval=abc\", allowed is a whole number from 0",
+        ),
         ("SchedulerType", "sched/magic", "allowed is sched/backfill"),
         ("KillWait", "3", "allowed is one of"),
     ] {
         let error = set_scheduling(&mut own, key, value).unwrap_err();
         assert!(error.contains(words), "{error}");
     }
+}
+
+#[test]
+fn parameters_that_no_simulation_follows_are_named() {
+    let read = of(
+        "SchedulerParameters=bf_interval=abc,bf_hetjob_prio=min,bf_continue\nNodeName=n1\nPartitionName=p Nodes=n1\n",
+    );
+    let machine = read.unwrap();
+    assert_eq!(machine.scheduling.interval, 30);
+    assert_eq!(
+        machine.not_modelled,
+        [
+            "SchedulerParameters=bf_hetjob_prio",
+            "SchedulerParameters=bf_interval=abc (no whole number from 0: its default counts)",
+        ]
+    );
 }
 
 #[test]
