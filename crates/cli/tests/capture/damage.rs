@@ -54,13 +54,15 @@ fn a_damaged_capture_is_refused_by_every_report() {
     // Jobs that are not there are not 0 jobs.
     fs::write(folder.join("config.txt"), text("config.txt")).expect("written");
     fs::write(folder.join("jobs.txt"), "").expect("written");
-    let ran = fairtree(&["metrics", "--from", &from], None, false);
-    assert_eq!(ran.status.code(), Some(2), "{}", out(&ran));
-    assert!(
-        err(&ran).contains("has no job, where squeue and sprio list some"),
-        "{}",
-        err(&ran)
-    );
+    for command in [&["metrics"][..], &["forecast", "--all"]] {
+        let ran = fairtree(&[command, &["--from", &from]].concat(), None, false);
+        assert_eq!(ran.status.code(), Some(2), "{}", out(&ran));
+        assert!(
+            err(&ran).contains("has no job, where squeue and sprio list some"),
+            "{}",
+            err(&ran)
+        );
+    }
 }
 
 // sshare(1): "only the user's own"; root has a row below root.

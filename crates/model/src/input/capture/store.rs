@@ -320,6 +320,11 @@ pub fn has_history_of_today(folder: &Path, now: u64) -> bool {
 
 fn captures(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     let name = folder.display().to_string();
+    if folder.is_file() {
+        let why = "is a file, not a capture and not a folder of captures".into();
+        return Err(InputError::new(&name, Problem::Structure(why))
+            .hint("a site in TOML, and a listing, are named without an option"));
+    }
     let entries = fs::read_dir(folder).map_err(|error| InputError::new(&name, error))?;
     let mut captures = Vec::new();
     for entry in entries {

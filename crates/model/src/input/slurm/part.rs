@@ -14,7 +14,7 @@ use memchr::memmem;
 use super::job::{self, JobRow, Names};
 use super::scan::{self, Excerpt};
 use super::snapshot::{Answers, Long, Purpose, Snapshot, Source};
-use crate::input::error::{InputError, Problem};
+use crate::input::error::InputError;
 use crate::input::left_out::LeftOut;
 use crate::input::lines::Lines;
 use crate::input::sprio::{self, Queue};
@@ -61,17 +61,11 @@ impl Snapshot {
                 let queue: Result<_, InputError> = queue
                     .join()
                     .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                let (jobs, any_names) = jobs?;
+                let (jobs, has_names) = jobs?;
                 let (queue, of_queue) = queue?;
-                let waits = queue
-                    .listings
-                    .iter()
-                    .any(|listing| !listing.rows.is_empty());
-                if jobs.is_empty() && any_names && waits {
-                    return Err(no_jobs(place));
-                }
                 left.append(of_queue);
-                Ok(Long { queue, jobs, left })
+                let file = place(Source::Jobs)?.display().to_string();
+                Long { queue, jobs, left }.checked(&file, has_names)
             })
         })
     }
@@ -98,18 +92,6 @@ fn jobs(place: Place<'_>, left: &mut LeftOut) -> Result<(Vec<JobRow>, bool), Inp
     let (file, input) = stream(&place(Source::Jobs)?)?;
     let jobs = job::read_stream(&file, input, &names, left)?;
     Ok((jobs, !names.is_empty()))
-}
-
-/// The error of an answer without jobs beside others that have some.
-fn no_jobs(place: Place<'_>) -> InputError {
-    match place(Source::Jobs) {
-        Ok(path) => {
-            let why = "has no job, where squeue and sprio list some";
-            InputError::new(&path.display().to_string(), Problem::Structure(why.into()))
-                .hint("copy the capture again, or make another")
-        }
-        Err(error) => error,
-    }
 }
 
 /// The wanted jobs and the voters, with their rows of sprio.

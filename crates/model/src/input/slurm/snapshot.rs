@@ -14,7 +14,7 @@ use super::partition::PartitionRow;
 use super::qos::QosRow;
 pub use super::source::{Purpose, Source};
 use super::{assoc, config, job, merged_flags, node, partition, qos, rights};
-use crate::input::error::InputError;
+use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::recorded::past;
 use crate::input::sprio::{self, Factor, Queue, SprioRow};
@@ -188,6 +188,23 @@ pub(super) struct Long {
     pub left: LeftOut,
 }
 
+impl Long {
+    /// Refuses an answer without jobs, called `file`, where squeue (`has_names`) and sprio list some.
+    ///
+    /// # Errors
+    /// That answer.
+    pub fn checked(self, file: &str, has_names: bool) -> Result<Long, InputError> {
+        let mut listings = self.queue.listings.iter();
+        let waits = listings.any(|listing| !listing.rows.is_empty());
+        if self.jobs.is_empty() && has_names && waits {
+            let why = "has no job, where squeue and sprio list some";
+            return Err(InputError::new(file, Problem::Structure(why.into()))
+                .hint("copy the capture again, or make another"));
+        }
+        Ok(self)
+    }
+}
+
 impl Snapshot {
     /// Reads the answers of one capture called `name`; those that `purpose` does not need may be missing.
     ///
@@ -210,7 +227,7 @@ impl Snapshot {
             let (file, answer) = text(Source::Jobs)?;
             let names = job::read_names(text(Source::Names)?.1);
             let jobs = job::read(file, answer, &names, &mut left)?;
-            Ok(Long { queue, jobs, left })
+            Long { queue, jobs, left }.checked(file, !names.is_empty())
         })
     }
 
