@@ -14,8 +14,14 @@ pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The text without what could steer a terminal or is no XML: `?` for each control character but tab
-/// and line feed. Nothing moves: what is replaced is as many bytes long, so that columns stay.
+/// Returns true for characters that change the direction of the text around them, by which a name can look
+/// like another one. Source: Unicode Standard Annex 9, 2 (explicit directional formatting characters).
+pub(super) fn turns_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The text without what could steer a terminal, turn its direction or is no XML: `?` for each control
+/// character but tab and line feed. Nothing moves: what is replaced is as many bytes long, so that columns stay.
 pub(super) fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
     // Nearly all text has none. Blocks without branches: the compiler looks at many bytes at a time.
     let suspect = |byte: u8| (byte < b' ' && byte != b'\n' && byte != b'\t') | (byte >= 0x7f);
@@ -26,8 +32,9 @@ pub(super) fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
     let replaced = |c: char| match c {
         '\n' | '\t' => c,
         // Two bytes, as those of the second block are.
-        '\u{80}'..='\u{9f}' => '\u{bf}',
+        '\u{80}'..='\u{9f}' | '\u{61c}' => '\u{bf}',
         '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        c if turns_text(c) => char::REPLACEMENT_CHARACTER,
         c if c.is_control() => '?',
         c => c,
     };
@@ -185,6 +192,14 @@ mod tests {
             let ends = [(1, 4), (2, 5), (3, 10), (4, 17), (5, 20), (6, 24)];
             assert_eq!(taken, ends, "{size}");
         }
+    }
+
+    #[test]
+    fn names_do_not_turn_the_direction_of_text() {
+        let text = "anna\u{202e}bob|\u{2066}\u{61c}x";
+        let clean = plain(text.into());
+        assert_eq!(clean, "anna\u{fffd}bob|\u{fffd}\u{bf}x");
+        assert_eq!(clean.len(), text.len());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use memchr::memmem;
 
 use super::job_names::Told;
+use crate::input::lines::turns_text;
 
 pub(super) const UNCERTAIN: &str = "where this record begins and its name ends is not certain";
 
@@ -150,7 +151,8 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Adds text without control characters, line breaks among them: each is one `?`.
+/// Adds text without control characters, line breaks among them, and without those that turn the direction
+/// of text: each is one `?`.
 pub(super) fn push_clean(out: &mut String, text: &str) {
     // Nearly all text has none, and nothing beyond ASCII.
     let suspect = |byte: u8| !(b' '..0x7f).contains(&byte);
@@ -158,7 +160,7 @@ pub(super) fn push_clean(out: &mut String, text: &str) {
     if !text.as_bytes().chunks(64).any(any) {
         return out.push_str(text);
     }
-    out.extend(text.chars().map(|c| match c.is_control() {
+    out.extend(text.chars().map(|c| match c.is_control() || turns_text(c) {
         true => '?',
         false => c,
     }));
