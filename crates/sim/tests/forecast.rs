@@ -233,8 +233,12 @@ fn changes_are_tried() {
     let made = Forecaster::new(&machine, site(&machine), NOW, queue, Making::default());
     let place = made.find(2, None).expect("it waits");
     let changes = [Change::Partition(1), Change::Limit(1200)];
-    let found = made.helps(place, &changes, &mut || true).expect("priced");
+    let shown = Some(NOW + 500);
+    let found = made.helps(place, shown, &changes, &mut || true);
+    let found = found.expect("priced");
     assert_eq!(found.len(), 1, "a shorter limit does not help: {found:?}");
+    // The gain and the start that is shown fit together.
+    assert_eq!(found[0].earlier_secs, Some(NOW + 500 - found[0].start));
     assert_eq!(found[0].change, Change::Partition(1));
     assert!(found[0].start <= NOW + 61, "{found:?}");
     // A quarter of an hour and a tenth more, in whole five minutes.

@@ -259,19 +259,17 @@ pub fn forecast_jobs(
         let ask = place.map(|place| forecaster.ask(place));
         let off = match ask {
             Some(ask) => off(machine, ask),
-            None => forecaster
-                .left_out(job.job.id)
-                .map(|name| format!("the site has no {name}")),
+            None => Some(match forecaster.left_out(job.job.id) {
+                Some(name) => format!("the site has no {name}"),
+                None => "what it asks for could not be read".to_owned(),
+            }),
         };
         let mut forecast = of_job(cluster, &line, job, (&start, off), jobs.len() == 1);
         let is_tried = start.by_limits.is_some() || start.stuck.is_some();
         if let (true, Some(place), true) = (asked.helps && can_help(cluster, job), place, is_tried)
         {
-            forecast.helps = helps(asked, &forecaster, job, *place, &mut go_on)?;
-            if forecast.start.is_none() {
-                let helps = forecast.helps.iter_mut();
-                helps.for_each(|help| help.earlier_seconds = None);
-            }
+            let found = (*place, forecast.start);
+            forecast.helps = helps(asked, &forecaster, job, found, &mut go_on)?;
         }
         made.push(forecast);
     }
@@ -502,12 +500,12 @@ fn never(
     })
 }
 
-/// What would help a job, tried.
+/// What would help a job, tried. With its place and its likely start.
 fn helps(
     asked: &Asked<'_>,
     forecaster: &Forecaster,
     job: &ClusterJob,
-    place: usize,
+    (place, start): (usize, Option<i64>),
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Vec<Help>, ForecastError> {
     let Asked {
@@ -531,7 +529,7 @@ fn helps(
     });
     changes.extend(qos.take(MOST_TRIED).map(|(at, _)| Change::Qos(at)));
     changes.extend(forecaster.shorter_limit(place).map(Change::Limit));
-    let trials = forecaster.helps(place, &changes, go_on)?;
+    let trials = forecaster.helps(place, start, &changes, go_on)?;
     let help = |trial: &fairtree_sim::forecast::Trial| {
         let (kind, value) = match trial.change {
             Change::Partition(at) => ("partition", machine.partitions[at].name.clone()),

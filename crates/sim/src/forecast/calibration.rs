@@ -2,7 +2,8 @@
 //!
 //! The miss of a forecast is how far the start was outside of its raw band, relative to the forecast
 //! wait and the width of that band; negative inside. A band is widened at both ends by a quantile of
-//! the last misses. The level of that quantile moves with each outcome, so that a share of misses
+//! the last misses. Where that is more than the wait and the width themselves, it is no more than the same
+//! quantile in seconds: a job that was to start at once and waited for an hour says nothing of weeks. The level of that quantile moves with each outcome, so that a share of misses
 //! other than the nominal one corrects itself; without an upper limit, as many forecasts miss together
 //! when a queue stands still for longer than any job of it was known to run.
 //!
@@ -59,12 +60,21 @@ impl Raw {
     }
 }
 
+/// How far a start was outside of a raw band; negative inside.
+#[derive(Clone, Copy, Debug)]
+struct Miss {
+    /// Relative to the forecast wait and the width.
+    relative: f64,
+    /// Seconds.
+    secs: f64,
+}
+
 /// Misses of the last forecasts, and the level at which bands are widened.
 #[derive(Clone, Debug)]
 pub(super) struct Calibration {
     nominal: f64,
     level: f64,
-    misses: VecDeque<f64>,
+    misses: VecDeque<Miss>,
 }
 
 impl Calibration {
@@ -79,7 +89,7 @@ impl Calibration {
 
     /// The calibrated band of a forecast; it begins no earlier than the forecast was made.
     pub fn band(&self, raw: &Raw) -> Band {
-        let by = (self.miss() * raw.scale()).round() as i64;
+        let by = self.by(raw.scale()).round() as i64;
         let from = (raw.band.from - by).max(raw.made_at);
         Band {
             from,
@@ -89,11 +99,12 @@ impl Calibration {
 
     /// The job of a forecast has started.
     pub fn came(&mut self, raw: &Raw, start: i64) {
-        let miss = (raw.band.from - start).max(start - raw.band.to) as f64 / raw.scale();
+        let secs = (raw.band.from - start).max(start - raw.band.to) as f64;
+        let relative = secs / raw.scale();
         if self.misses.len() == KEPT {
             self.misses.pop_front();
         }
-        self.misses.push_back(miss);
+        self.misses.push_back(Miss { relative, secs });
     }
 
     /// The band of a forecast held, or did not; that may be known before the job starts.
@@ -102,17 +113,26 @@ impl Calibration {
         self.level = (self.level + STEP * (self.nominal - held)).max(0.0);
     }
 
-    /// The quantile of the misses at the level; above 1 more than the largest of them.
-    fn miss(&self) -> f64 {
+    /// By how much a band is widened, seconds. `scale`: its forecast wait and width.
+    fn by(&self, scale: f64) -> f64 {
         if self.misses.len() < FIRST_OUTCOMES {
-            return FIRST_MISS;
+            return FIRST_MISS * scale;
         }
-        let mut sorted: Vec<f64> = self.misses.iter().copied().collect();
+        let relative = self.quantile(|miss| miss.relative, LEAST_MISS);
+        match relative > FIRST_MISS {
+            true => (relative * scale).min(scale.max(self.quantile(|miss| miss.secs, scale))),
+            false => relative * scale,
+        }
+    }
+
+    /// The quantile of the misses at the level; above 1 more than the largest of them, and than `least`.
+    fn quantile(&self, of: fn(&Miss) -> f64, least: f64) -> f64 {
+        let mut sorted: Vec<f64> = self.misses.iter().map(of).collect();
         sorted.sort_by(f64::total_cmp);
         let rank = (self.level * (sorted.len() + 1) as f64).ceil() as usize;
         let miss = sorted[rank.clamp(1, sorted.len()) - 1];
         match self.level > 1.0 {
-            true => miss.max(LEAST_MISS) * (GROWTH * (self.level - 1.0)).exp2(),
+            true => miss.max(least) * (GROWTH * (self.level - 1.0)).exp2(),
             false => miss,
         }
     }
@@ -164,5 +184,28 @@ mod tests {
         }
         let band = calibration.band(&raw);
         assert!(band.from >= 440 && band.to <= 560, "{band:?}");
+    }
+
+    /// A job that was to start at once and waited for an hour widens no band by weeks.
+    #[test]
+    fn misses_of_short_waits_do_not_widen_long_ones_by_their_ratio() {
+        let mut calibration = Calibration::new(0.9);
+        let now = Raw {
+            made_at: 0,
+            start: 10,
+            band: Band { from: 10, to: 10 },
+        };
+        (0..100).for_each(|_| calibration.came(&now, 3610));
+        assert_eq!(calibration.band(&now).to, 3610);
+        let later = Raw {
+            made_at: 0,
+            start: 7200,
+            band: Band {
+                from: 7200,
+                to: 7200,
+            },
+        };
+        let band = calibration.band(&later);
+        assert_eq!((band.from, band.to), (0, 14_400));
     }
 }

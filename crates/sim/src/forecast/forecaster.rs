@@ -357,28 +357,30 @@ impl Forecaster {
     }
 
     /// Those of `changes` with which the job at a place starts a minute earlier or more, by the same
-    /// draws; the earliest first.
+    /// draws and than its likely start, `shown`; the earliest first.
     ///
     /// # Errors
     /// Settings that cannot be priced.
     pub fn helps(
         &self,
         place: usize,
+        shown: Option<i64>,
         changes: &[Change],
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Vec<Trial>, Unpriced> {
         let now = self.likely(place, None, go_on)?;
+        let is_earlier =
+            |than: Option<i64>, start: i64| than.is_none_or(|than| than - start >= MINUTE_SECS);
         let mut trials = Vec::new();
         for change in changes {
             let Some(start) = self.likely(place, Some(*change), go_on)? else {
                 continue;
             };
-            let earlier_secs = now.map(|now| now - start);
-            if earlier_secs.is_none_or(|secs| secs >= MINUTE_SECS) {
+            if is_earlier(now, start) && is_earlier(shown, start) {
                 trials.push(Trial {
                     change: *change,
                     start,
-                    earlier_secs,
+                    earlier_secs: shown.map(|shown| shown - start),
                 });
             }
         }
@@ -426,13 +428,15 @@ impl Forecaster {
         }
         wanted.sort_unstable();
         let rehearsal = || Rehearsal::new(&self.machine, &self.site, &self.jobs, self.spread);
-        let how = (self.making.seed, self.making.steps / 12);
+        // As many for one job as for all, so that both have the same bands.
+        let most_steps = self.making.steps.min(Making::default().steps);
+        let how = (self.making.seed, most_steps / 12);
         let mut steps = 0;
         // The last one tells how many the steps are enough for.
         if let Some((moment, job)) = wanted.last().copied() {
             rehearsal().raw(moment, job, how, &mut steps, go_on)?;
         }
-        let enough = usize::try_from(self.making.steps / steps.max(1)).unwrap_or(KEPT);
+        let enough = usize::try_from(most_steps / steps.max(1)).unwrap_or(KEPT);
         let count = match enough {
             // Fewer would say nothing, and take long.
             enough if enough < LEAST_HITS / 3 => 0,
@@ -444,7 +448,7 @@ impl Forecaster {
         let mut made: Vec<(Raw, i64)> = Vec::new();
         for (moment, job) in wanted {
             // Some take many more steps than the last one.
-            if !go_on() || steps > 2 * self.making.steps {
+            if !go_on() || steps > 2 * most_steps {
                 break;
             }
             let came = self.jobs[job].start.unwrap_or(moment);

@@ -50,6 +50,6 @@ pub struct Trial {
     pub change: Change,
     /// The likely start with it, seconds since 1970.
     pub start: i64,
-    /// How much earlier that is, seconds; `None`: without it the job did not start.
+    /// How much earlier that is than the likely start, seconds; `None`: without it the job did not start.
     pub earlier_secs: Option<i64>,
 }
