@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::args::ExplainArgs;
 use super::cluster::{Readable, Where, hidden, note, note_beside_places, policy_file, refused};
-use super::forecast::{made_now, of_newest};
+use super::forecast::{From, made_now, of_newest};
 use super::input::{Input, is_piped};
 use super::message::Messages;
 use super::progress::Waiting;
@@ -24,6 +24,7 @@ use fairtree_analysis::share::{Fractions, from_listed};
 use fairtree_analysis::shares::level;
 use fairtree_analysis::waiting::WaitingLine;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase, Names};
+use fairtree_model::input::recorded::is_described;
 use fairtree_model::input::slurm::snapshot::{Purpose, Snapshot};
 use fairtree_model::input::sprio::Queue;
 use fairtree_model::input::sshare::default_fields;
@@ -65,9 +66,12 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     let named: Vec<JobName> = named.filter_map(|name| name.parse().ok()).collect();
     let about_jobs = args.who.parse::<JobName>().is_ok();
     let of_slurm = args.live.from.is_some() || (args.file.is_none() && !is_piped());
-    if args.forecast && !(about_jobs && of_slurm) {
+    let described = args.file.as_deref().filter(|file| is_described(file));
+    if args.forecast && !(about_jobs && (of_slurm || described.is_some())) {
         return Err(Failure::Usage(
-            "--forecast is for a job of a live site, or of a capture (--from DIR)".to_owned(),
+            "--forecast is for a job of a live site, of a capture (--from DIR), or of a site in TOML that \
+             lists its nodes"
+                .to_owned(),
         ));
     }
     let mut cluster = match (about_jobs, of_slurm) {
@@ -111,7 +115,8 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     } else {
         users(args, &cluster)
     };
-    if outcome.is_ok() && of_slurm && about_jobs && args.versus.is_none() && !args.json {
+    let has_start = of_slurm || described.is_some();
+    if outcome.is_ok() && has_start && about_jobs && args.versus.is_none() && !args.json {
         likely_start(args, messages)?;
     }
     let by_places = about_jobs && cluster.config.order() != Order::Weighted;
@@ -155,12 +160,20 @@ fn beyond_numbers(option: &str, name: &str) -> Option<Failure> {
     beyond.then(|| Failure::Usage(format!("{option}: found {name:?}, allowed is {allowed}")))
 }
 
-/// When the job will start, in a line: by a forecast that is asked for, or that of the newest capture.
+/// When the job will start, in a line: by a forecast that is asked for, or that of the newest capture, or
+/// of the site that is described.
 fn likely_start(args: &ExplainArgs, messages: &Messages) -> Result<(), Failure> {
     let (job, folder) = (&args.who, args.live.from.as_deref());
-    let line = match args.forecast {
-        true => Some(made_now(job, folder, args.live.time_limit, messages)?),
-        false => of_newest(job, folder, messages),
+    let from = match (&args.file, folder) {
+        (Some(file), _) => From::Site(file),
+        (None, Some(folder)) => From::Capture(folder),
+        (None, None) => From::Slurm,
+    };
+    let line = match (args.forecast, from) {
+        (true, from) => Some(made_now(job, from, args.live.time_limit, messages)?),
+        // A site without nodes has no such line.
+        (false, From::Site(_)) => made_now(job, from, args.live.time_limit, messages).ok(),
+        (false, _) => of_newest(job, folder, messages),
     };
     let mut out = Wrapped::to_terminal(stdout());
     if let Some(line) = line {

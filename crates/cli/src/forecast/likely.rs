@@ -6,14 +6,10 @@ use super::queue::{CAPTURES, From, Present, Read, Reading};
 use super::{About, one};
 use crate::Failure;
 use crate::message::Messages;
-use fairtree_analysis::forecast::{Asked, QueueForecast, forecast_jobs};
+use fairtree_analysis::forecast::{QueueForecast, forecast_jobs};
 use fairtree_model::input::capture::{open_only, with_history};
 use fairtree_render::forecast::likely;
-use fairtree_sim::forecast::Making;
 use jiff::tz::TimeZone;
-
-/// Steps of simulations for a line that nobody asked for: about a second.
-const FEW_STEPS: u64 = 1_000_000;
 
 /// The line of the newest capture: of `folder`, or where the packaged timer keeps them. `None`: there is
 /// none that this user may read and that has past jobs, or the job does not wait there.
@@ -21,29 +17,14 @@ pub(crate) fn of_newest(job: &str, folder: Option<&Path>, messages: &Messages) -
     let folder = folder.unwrap_or(Path::new(CAPTURES));
     let stored = open_only(folder, &[]).ok()?;
     with_history(&stored).ok()??;
-    let making = Making {
-        steps: FEW_STEPS,
-        ..Making::default()
-    };
     // Whoever asked for an explanation gets it, whatever is wrong with this.
-    line(job, From::Capture(folder), making, 60, messages).ok()
+    made_now(job, From::Capture(folder), 60, messages).ok()
 }
 
 /// The line of a forecast that is made now.
 pub(crate) fn made_now(
     job: &str,
-    folder: Option<&Path>,
-    time_limit: u64,
-    messages: &Messages,
-) -> Result<String, Failure> {
-    let from = folder.map_or(From::Slurm, From::Capture);
-    line(job, from, Making::default(), time_limit, messages)
-}
-
-fn line(
-    job: &str,
     from: From<'_>,
-    making: Making,
     time_limit: u64,
     messages: &Messages,
 ) -> Result<String, Failure> {
@@ -64,11 +45,7 @@ fn line(
         messages.note(note);
     }
     let wanted = one(job, &present.cluster)?;
-    let asked = Asked {
-        making,
-        ..present.asked()
-    };
-    let made = forecast_jobs(&asked, &[wanted], &mut || true);
+    let made = forecast_jobs(&present.asked(), &[wanted], &mut || true);
     let made = made.map_err(|error| Failure::Usage(format!("{}: {error}", present.name)))?;
     Ok(said(&(&*present).into(), &made))
 }
