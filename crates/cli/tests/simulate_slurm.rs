@@ -473,6 +473,13 @@ fn a_short_recorded_run_is_predicted() {
     let ran = fairtree(&["simulate", "--check", &folder, "--top", "1"], b"");
     let words = format!("of {}", count("starts"));
     assert!(ran.out.contains(&words), "{words}: {}", ran.out);
+    let said = "slurmctld.log ends at";
+    assert!(!ran.out.contains(said), "{}", ran.out);
+    let log = fs::read_to_string(format!("{folder}/slurmctld.log")).expect("text");
+    let half = log[..log.len() / 2].rsplit_once('\n').expect("lines").0;
+    fs::write(format!("{folder}/slurmctld.log"), half).expect("written");
+    let ran = fairtree(&["simulate", "--check", &folder, "--top", "1"], b"");
+    assert!(ran.out.contains(said), "{}", ran.out);
 }
 
 #[test]

@@ -51,11 +51,11 @@ impl<'a> Why<'a> {
         bounds.push((eligible, "next cycle", String::new()));
         for (ms, reason) in &self.reasons {
             let (cause, of) = cause(reason, name);
-            bounds.push((*ms, cause, of));
+            bounds.push(((*ms).clamp(eligible, end), cause, of));
         }
         let mut spans: Vec<Span> = Vec::new();
         for (at, (from, cause, of)) in bounds.iter().enumerate() {
-            let to = bounds.get(at + 1).map_or(end, |next| next.0).min(end);
+            let to = bounds.get(at + 1).map_or(end, |next| next.0);
             let seconds = (to - from) as f64 / 1000.0;
             match spans.last_mut() {
                 _ if to <= *from => {}

@@ -75,8 +75,13 @@ pub struct ForecastArgs {
     pub procs: Option<u32>,
     /// Forecasts at most, 10000 by default, evenly spread over the jobs that had to wait, one for a user
     /// and a minute
-    #[arg(help_heading = "Score", long, value_name = "JOBS")]
-    pub forecasts: Option<usize>,
+    #[arg(
+        help_heading = "Score",
+        long,
+        value_name = "JOBS",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub forecasts: Option<u32>,
     /// The columns of a listing of sacct without header
     #[arg(help_heading = "Score", long, value_name = "COLUMNS")]
     pub columns: Option<String>,

@@ -43,7 +43,7 @@ pub(super) fn run(
     } = &log;
     let options = Options {
         scheduler: args.scheduler.unwrap_or(PoolName::Easy).into(),
-        forecasts: args.forecasts.unwrap_or(SCORE_FORECASTS),
+        forecasts: args.forecasts.map_or(SCORE_FORECASTS, |most| most as usize),
         draws: usize::from(args.draws.unwrap_or(SCORE_DRAWS)),
         seed: args.seed.unwrap_or(Making::default().seed),
     };

@@ -38,7 +38,7 @@ pub fn why_to_json(out: &mut impl Write, wait: &Wait<'_>) -> io::Result<()> {
 /// # Errors
 /// Those of `out`.
 pub fn write_why(out: &mut impl Write, wait: &Wait<'_>, width: Option<usize>) -> io::Result<()> {
-    writeln!(out, "job {} waited {:.0} s", wait.job, wait.wait_seconds)?;
+    writeln!(out, "job {} waited {:.1} s", wait.job, wait.wait_seconds)?;
     if wait.spans.is_empty() {
         return Ok(());
     }

@@ -36,6 +36,7 @@ use super::slurm::script::{self, Accounting};
 use super::stream::{self, Stream};
 use crate::machine::Machine;
 use fairtree::compat::Release;
+use jiff::Timestamp;
 
 /// A recorded run of a cluster.
 #[derive(Debug)]
@@ -95,6 +96,7 @@ impl Recorded {
         if !log.events.is_empty() {
             jobs::refine(&mut jobs, &log.events);
         }
+        assumptions.extend(cut_log(&jobs, &log.events));
         let sdiag_cycles = match find(&|name| name.starts_with("sdiag")) {
             Some(path) if log.events.is_empty() => samples::sdiag_cycles(&text(&path)?),
             _ => Vec::new(),
@@ -289,6 +291,22 @@ fn read_log(path: &Path) -> Result<Log, InputError> {
     Ok(Log {
         events,
         release: release.flatten(),
+    })
+}
+
+/// A sentence on a log that ends before jobs start, whose scheduling it cannot show.
+fn cut_log(jobs: &[RecordedJob], log: &[Logged]) -> Option<String> {
+    let end_ms = log.iter().map(|line| line.at_ms).max()?;
+    // sacct cuts off less than a second.
+    let is_later = |start_ms: i64| start_ms > end_ms + 1000;
+    let starts = jobs.iter().filter_map(|job| job.start_ms);
+    let later = starts.filter(|start_ms| is_later(*start_ms)).count();
+    let end = Timestamp::from_millisecond(end_ms).unwrap_or_default();
+    (later > 0).then(|| {
+        format!(
+            "slurmctld.log ends at {end:.0}, before {later} of the jobs start: their cycles are missing, and \
+             their starts count as not predicted"
+        )
     })
 }
 
