@@ -1,6 +1,7 @@
 //! The routes, and the limits of a request.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -73,6 +74,8 @@ pub struct Shared {
     picture: RwLock<Option<Arc<Picture>>>,
     /// Forecasts of its jobs, or those of the picture before.
     starts: RwLock<Option<Arc<Starts>>>,
+    /// Others are being made.
+    forecasting: AtomicBool,
     /// The channel that gets a message for each picture.
     notified: Mutex<Option<SyncSender<()>>>,
     /// Why there is no newer picture.
@@ -100,6 +103,7 @@ impl Shared {
         Shared {
             picture: RwLock::new(picture.map(Arc::new)),
             starts: RwLock::new(None),
+            forecasting: AtomicBool::new(false),
             notified: Mutex::new(None),
             trouble: Mutex::new(None),
             no_transactions: Mutex::new(match &access {
@@ -142,10 +146,16 @@ impl Shared {
         *self.notified.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
     }
 
+    /// Says on pages that forecasts are being made, until they are there.
+    pub fn begin_forecast(&self) {
+        self.forecasting.store(true, Ordering::Relaxed);
+    }
+
     /// Puts other forecasts in their place.
     pub fn forecast(&self, starts: Option<Starts>) {
         let mut held = self.starts.write().unwrap_or_else(PoisonError::into_inner);
         *held = starts.map(Arc::new);
+        self.forecasting.store(false, Ordering::Relaxed);
     }
 
     /// The forecasts at present; `None`: without any.
@@ -519,6 +529,7 @@ async fn show(State(shared): State<Arc<Shared>>, request: Request) -> Response<B
             applies: matches!(shared.access, Access::SignIn { .. }),
             no_transactions: no_transactions.as_deref(),
             starts: starts.as_deref(),
+            forecasting: shared.forecasting.load(Ordering::Relaxed),
         };
         pages::answer(&picture, &viewer, &around, &question, &query, form)
     });

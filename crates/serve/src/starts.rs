@@ -138,6 +138,7 @@ pub fn follow(shared: Arc<Shared>) {
             let Some(picture) = shared.picture() else {
                 continue;
             };
+            shared.begin_forecast();
             let made = catch_unwind(AssertUnwindSafe(|| Starts::of(&picture)));
             let failed = match made {
                 Ok(Ok(starts)) => {

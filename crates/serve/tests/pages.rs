@@ -162,11 +162,20 @@ fn the_cost_of_a_job_before_it_is_submitted() {
     assert_eq!(numbers(&page, "charged"), [14400.0]);
     let document = site.json("/api/v1/cost?tres=cpu%3D4&time=1%3A00%3A00");
     assert_eq!(document["charged"], 14400.0);
-    let page = site.page("/cost?tres=cpu%3D4&time=soon");
+    let refused = |path: &str| {
+        let answer = site.get(path);
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{path}");
+        answer.text
+    };
+    let page = refused("/cost?tres=cpu%3D4&time=soon");
     assert!(page.contains("allowed is a time above 0"), "{page}");
-    assert_eq!(site.get("/cost?user=root").status, StatusCode::BAD_REQUEST);
-    let page = site.page("/cost?account=nosuch&partition=main&tres=cpu%3D4&time=1%3A00%3A00");
+    refused("/cost?user=root");
+    let page = refused("/cost?account=nosuch&partition=main&tres=cpu%3D4&time=1%3A00%3A00");
     assert!(page.contains("cluster: found no user ft2-bob@nosuch") && !page.contains("captures/"));
+    // The form is there to be mended.
+    assert!(page.contains("<form method=\"get\""));
+    assert!(refused("/api/v1/cost?tres=cpu%3D4&time=soon").contains("fairtree.error/1"));
+    assert!(refused("/api/v1/cost").contains("say how long"));
 }
 
 /// Charts of what the reader may see: of bob himself, of the children of science, and of those of the root.

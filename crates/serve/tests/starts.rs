@@ -118,6 +118,7 @@ fn the_forecast_is_shown_in_place_of_the_estimate() {
         assert_eq!(document["waiting"]["forecast"]["band_90_held"], Value::Null);
     }
     let me = site.page("/me");
+    assert!(!me.contains("are being computed"), "{me}");
     assert_eq!(
         numbers(&me, "forecast_start"),
         starts.map(|start| start as f64)
@@ -178,4 +179,16 @@ fn past_jobs_are_asked_for_once() {
         let with = captures.filter(|entry| has_history(&entry.as_ref().expect("an entry").path()));
         assert_eq!(with.count(), 1);
     }
+}
+
+// Before the first ones are there.
+#[test]
+fn a_page_says_that_forecasts_are_being_computed() {
+    let site = Site::recorded("cluster", "ft2-bob");
+    let said = "Forecasts of these jobs are being computed.";
+    assert!(!site.page("/me").contains(said));
+    site.shared.begin_forecast();
+    assert!(site.page("/me").contains(said));
+    site.shared.forecast(None);
+    assert!(!site.page("/me").contains(said));
 }

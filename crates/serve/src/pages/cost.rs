@@ -1,5 +1,6 @@
 //! Before a job is submitted: what it would be billed, and what that does to fair share.
 
+use axum::http::StatusCode;
 use fairtree::config::time::{Time, parse_time};
 use fairtree_analysis::cost::{Cost, Wish, cost};
 use fairtree_model::input::slurm::parse_tres;
@@ -9,6 +10,7 @@ use serde::Deserialize;
 
 use super::{Seen, View};
 use crate::answer::Refusal;
+use crate::question::Form;
 use crate::sheet::Sheet;
 
 /// The fields of the form.
@@ -136,6 +138,15 @@ impl View for Before<'_> {
                 out,
                 &serde_json::json!({"schema": "fairtree.error/1", "error": "say how long: ?time=12:00:00&tres=cpu=4"}),
             )?),
+        }
+    }
+
+    fn status(&self, form: Form) -> StatusCode {
+        match &self.cost {
+            Some(Ok(_)) => StatusCode::OK,
+            // The empty form.
+            None if form == Form::Html => StatusCode::OK,
+            Some(Err(_)) | None => StatusCode::BAD_REQUEST,
         }
     }
 

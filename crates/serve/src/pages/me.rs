@@ -313,6 +313,8 @@ impl View for Me<'_> {
                 }
                 @if let Some(forecast) = self.waiting.iter().find_map(|job| job.forecast.as_ref()) {
                     p class="hint" { "Forecasts are of simulations with past jobs. " (trust(forecast)) }
+                } @else if seen.around.forecasting {
+                    p class="hint" { "Forecasts of these jobs are being computed." }
                 }
                 p class="hint" { "The page of a job shows how its priority comes about and what would help." }
                 @if !priorities.is_empty() {

@@ -41,6 +41,10 @@ trait View {
     fn json(&self, out: &mut Vec<u8>) -> std::io::Result<()>;
     /// The same numbers as a table.
     fn csv(&self) -> Sheet;
+    /// The status of the answer in a form.
+    fn status(&self, _form: Form) -> StatusCode {
+        StatusCode::OK
+    }
 }
 
 /// Parts around each page.
@@ -58,6 +62,8 @@ pub struct Around<'a> {
     pub no_transactions: Option<&'a str>,
     /// Forecasts of starts; `None`: without any.
     pub starts: Option<&'a Starts>,
+    /// Others are being made.
+    pub forecasting: bool,
 }
 
 /// A picture and who looks at it.
@@ -171,7 +177,7 @@ impl<'a> Seen<'a> {
             }
             Form::Csv => (CSV, view.csv().to_csv().map_err(|error| failed(&error))?),
         };
-        Ok(response(StatusCode::OK, kind, bytes))
+        Ok(response(view.status(form), kind, bytes))
     }
 
     fn framed(self, question: &Question, view: &dyn View) -> Markup {

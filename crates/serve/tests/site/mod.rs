@@ -24,7 +24,7 @@ pub use checkout::checkout;
 
 /// A service that shows a capture to a user.
 pub struct Site {
-    shared: Arc<Shared>,
+    pub shared: Arc<Shared>,
     app: Router,
 }
 
