@@ -31,7 +31,7 @@ fn how(meanwhile: &Meanwhile) -> String {
     let seed = meanwhile.seed;
     let medians = match meanwhile.draws {
         0 | 1 => "",
-        _ => ", each the median of its own, so that rows do not add up",
+        _ => ", each the median of its own (of jobs started the mean), so that rows do not add up",
     };
     match meanwhile.both {
         true => format!(
