@@ -79,6 +79,8 @@ impl Recorded {
         };
         let (mut conf, mut machine) = read_conf(&conf_path, log.release)?;
         files.add_outages(&mut machine)?;
+        let logged = outages::logged(&log.events, &machine);
+        machine.outages.extend(logged);
         if is_before_fair_tree(&conf_path) && !conf.config.priority_flags.no_fair_tree {
             conf.config.priority_flags.no_fair_tree = true;
             let why = "fair share is classic, the default before Slurm 19.05";

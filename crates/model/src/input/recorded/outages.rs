@@ -4,9 +4,13 @@
 //! | file | output of |
 //! |---|---|
 //! | `node_events*` | `sacctmgr -P list event start=...`: `NodeName`, `TimeStart`, `TimeEnd`, `State` |
+//! | `slurmctld.log` | states that slurmctld logs: slurmdbd is not told of a node that is drained while jobs run on it and resumed before they end |
 //! | `reservations*` | `sacctmgr -P list reservation start=... format=name,starttime,endtime,nodenames`, or `scontrol -o show reservation` |
 
+use std::collections::HashMap;
+
 use crate::input::error::{InputError, Problem};
+use crate::input::slurm::controller_log::{LogEvent, Logged};
 use crate::input::slurm::hostlist::expand;
 use crate::input::slurm::time::moment;
 use crate::machine::{Machine, Outage, OutageKind};
@@ -122,6 +126,44 @@ pub(super) fn events(file: &str, text: &str, machine: &Machine) -> Result<Vec<Ou
     Ok(found)
 }
 
+/// Nodes that were down or drained by the log of slurmctld; those that the machine does not have are left
+/// out. A node comes back where the log says so, or where a job starts on it.
+pub(super) fn logged(log: &[Logged], machine: &Machine) -> Vec<Outage> {
+    let mut away: HashMap<usize, i64> = HashMap::new();
+    let mut found = Vec::new();
+    let outage = |node: usize, from: i64, to: i64| Outage {
+        nodes: vec![node],
+        from,
+        to,
+        kind: OutageKind::Down,
+    };
+    for line in log {
+        let at = line.at_ms.div_euclid(1000);
+        let back = match &line.event {
+            LogEvent::NodesAway(names) => {
+                let nodes = names.iter().filter_map(|name| machine.node(name));
+                nodes.for_each(|node| _ = away.entry(node).or_insert(at));
+                continue;
+            }
+            LogEvent::NodeBack(name) => std::slice::from_ref(name),
+            LogEvent::MainStart(_, names) | LogEvent::BackfillStart(_, names) => names,
+            _ => continue,
+        };
+        for node in back.iter().filter_map(|name| machine.node(name)) {
+            if let Some(from) = away.remove(&node).filter(|from| *from < at) {
+                found.push(outage(node, from, at));
+            }
+        }
+    }
+    let mut open: Vec<(usize, i64)> = away.into_iter().collect();
+    open.sort_unstable();
+    found.extend(
+        open.iter()
+            .map(|(node, from)| outage(*node, *from, i64::MAX)),
+    );
+    found
+}
+
 /// Reservations, as both commands list them. `file` names the listing in messages.
 ///
 /// # Errors
@@ -186,6 +228,7 @@ fn needs(file: &str, header: &[&str], name: &str) -> Result<(), InputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::slurm::controller_log::JobRef;
     use crate::machine::Node;
 
     fn machine() -> Machine {
@@ -236,5 +279,27 @@ mod tests {
                 (&[1, 2][..], OutageKind::Reserved)
             );
         }
+    }
+
+    // By hand: n2 comes back when it is resumed, n1 when a job starts on it, n3 never; n9 is not there.
+    #[test]
+    fn the_log_says_when_nodes_were_away() {
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
+        let job = JobRef { id: 1, task: None };
+        let log = [
+            (10_500, LogEvent::NodesAway(names(&["n2", "n9"]))),
+            (11_000, LogEvent::NodesAway(names(&["n1"]))),
+            (12_000, LogEvent::NodesAway(names(&["n2", "n3"]))),
+            (20_900, LogEvent::NodeBack("n2".to_owned())),
+            (30_000, LogEvent::MainStart(job, names(&["n1", "n2"]))),
+            (31_000, LogEvent::NodeBack("n2".to_owned())),
+        ];
+        let log = log.map(|(at_ms, event)| Logged { at_ms, event });
+        let found = logged(&log, &machine());
+        let shown: Vec<(usize, i64, i64)> = found
+            .iter()
+            .map(|outage| (outage.nodes[0], outage.from, outage.to))
+            .collect();
+        assert_eq!(shown, [(1, 10, 20), (0, 11, 30), (2, 12, i64::MAX)]);
     }
 }

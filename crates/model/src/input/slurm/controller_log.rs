@@ -1,4 +1,4 @@
-//! The log of slurmctld: cycles of its schedulers, submissions, starts, ends.
+//! The log of slurmctld: cycles of its schedulers, submissions, starts, ends, states of nodes.
 //!
 //! At `SlurmctldDebug=debug` each cycle of both schedulers is logged; with `DebugFlags=Backfill` also
 //! which jobs the backfill scheduler tested, and its plans. Lines that are not understood are passed
@@ -63,6 +63,10 @@ pub enum LogEvent {
     Held(JobRef),
     /// A held job was released.
     Released(JobRef),
+    /// Nodes went down or were drained.
+    NodesAway(Vec<String>),
+    /// A node came back.
+    NodeBack(String),
 }
 
 /// Reads the events of a log, in its order. `file` names the stream in messages.
@@ -127,6 +131,9 @@ fn event(text: &str) -> Option<LogEvent> {
             },
         );
     }
+    if let Some(event) = node_state(text) {
+        return Some(event);
+    }
     let (_, text) = text.split_once("backfill: ")?;
     if text.ends_with("_attempt_backfill: beginning") || text.trim_end() == "beginning" {
         return Some(LogEvent::Backfill);
@@ -157,6 +164,28 @@ fn event(text: &str) -> Option<LogEvent> {
         ));
     }
     None
+}
+
+/// `update_node: node n2 state set to DRAINING`, `Nodes n[1-2] not responding, setting DOWN`,
+/// `node n2 returned to service`.
+fn node_state(text: &str) -> Option<LogEvent> {
+    if let Some((nodes, _)) = text.split_once(" not responding, setting DOWN") {
+        let (_, list) = nodes.rsplit_once("Nodes ")?;
+        return Some(LogEvent::NodesAway(expand(list)?));
+    }
+    let (_, rest) = text.split_once("node ")?;
+    let (name, state) = rest.split_once(' ')?;
+    if state.starts_with("returned to service") {
+        return Some(LogEvent::NodeBack(name.to_owned()));
+    }
+    let state = state.strip_prefix("state set to ")?;
+    let is = |words: &[&str]| words.iter().any(|word| state.starts_with(word));
+    if is(&["DOWN", "DRAIN", "FAIL"]) {
+        return Some(LogEvent::NodesAway(vec![name.to_owned()]));
+    }
+    // What it has when it is resumed.
+    let is_back = is(&["IDLE", "ALLOC", "MIX", "RESUME", "UNDRAIN"]);
+    is_back.then(|| LogEvent::NodeBack(name.to_owned()))
 }
 
 /// `22.05.8 started on ...`.
@@ -245,5 +274,30 @@ mod tests {
             ]
         );
         assert_eq!(found[0].at_ms, 1_795_547_235_155);
+    }
+
+    // Lines of Slurm 22.05.8 and 24.11.5.
+    #[test]
+    fn states_of_nodes() {
+        let away = |names: &[&str]| {
+            let names = names.iter().map(|name| (*name).to_owned());
+            Some(LogEvent::NodesAway(names.collect()))
+        };
+        let back = |name: &str| Some(LogEvent::NodeBack(name.to_owned()));
+        for (text, found) in [
+            ("update_node: node n2 state set to DRAINING", away(&["n2"])),
+            ("update_node: node n2 state set to DOWN", away(&["n2"])),
+            ("update_node: node n2 state set to IDLE", back("n2")),
+            ("update_node: node n2 state set to POWERING_UP", None),
+            ("drain_nodes: node n3 state set to DRAIN", away(&["n3"])),
+            (
+                "error: Nodes n[1-2] not responding, setting DOWN",
+                away(&["n1", "n2"]),
+            ),
+            ("error: Nodes n[1-2] not responding", None),
+            ("node_did_resp: node n1 returned to service", back("n1")),
+        ] {
+            assert_eq!(event(text), found, "{text}");
+        }
     }
 }
