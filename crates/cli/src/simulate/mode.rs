@@ -196,5 +196,7 @@ pub(in super::super) fn refuse_first<'a>(
 
 /// Returns true if the log would come from standard input.
 fn no_file(args: &SimulateArgs) -> bool {
-    args.file.as_deref().is_none_or(|file| file == "-")
+    args.file
+        .as_deref()
+        .is_none_or(|file| file.as_os_str() == "-")
 }
