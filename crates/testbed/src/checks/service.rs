@@ -13,6 +13,7 @@ use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
 use crate::cluster::fairtree::Ran;
 use crate::wait;
+use xtask::installation::Installation;
 
 /// The plugin of Slurm that reads tokens, where Debian's package puts it.
 const JWT_PLUGIN: &str = "/usr/lib/x86_64-linux-gnu/slurm-wlm/auth_jwt.so";
@@ -34,6 +35,10 @@ struct Person<'a> {
 /// What a coordinator may do on pages and with `fairtree apply`, and others not. The shares in slurmdbd and the
 /// actor in its transactions are Slurm's own answers.
 pub fn by_coordinators(check: &Check) -> Result<()> {
+    if !Installation::of(check.release, check.progress)?.is_of_this_machine() {
+        check.step("skipped: people run the command on this machine only");
+        return Ok(());
+    }
     let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
     let keys = tempfile::tempdir()?;
     let key = keys.path().join("jwt_hs256.key");
@@ -46,10 +51,6 @@ pub fn by_coordinators(check: &Check) -> Result<()> {
             .push(("AuthAltParameters", format!("jwt_key={}", key.display())));
     }
     check.in_cluster(&plan, |cluster| {
-        if !cluster.is_of_this_machine() {
-            check.step("skipped: people run the command on this machine only");
-            return Ok(());
-        }
         let dan = cluster.user("dan")?.name.clone();
         let names = format!("names={dan}");
         cluster.sacctmgr(&["add", "coordinator", "account=upper", &names])?;

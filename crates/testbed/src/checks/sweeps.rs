@@ -32,6 +32,9 @@ pub(super) fn as_an_array(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Multifactor);
     check.in_cluster(&plan, |cluster| {
         let (array, alone) = (cluster.path().join("array"), cluster.path().join("alone"));
+        // Jobs find no checkout in the root folder of another Debian release.
+        let command = cluster.path().join("fairtree");
+        fs::copy(build()?, &command)?;
         for folder in [&array, &alone] {
             fs::create_dir_all(folder.join("cluster"))?;
             for (name, from) in FILES {
@@ -39,10 +42,10 @@ pub(super) fn as_an_array(check: &Check) -> Result<()> {
             }
         }
         check.step("one process");
-        let expected = sweep(&alone, &["--json"])?;
+        let expected = sweep(&command, &alone, &["--json"])?;
         check.step("an array job");
-        submit(cluster, &array)?;
-        let merged = sweep(&array, &["--merge", "--json"])?;
+        submit(cluster, &command, &array)?;
+        let merged = sweep(&command, &array, &["--merge", "--json"])?;
         ensure!(!expected.is_empty(), "the sweep prints nothing");
         ensure!(
             merged == expected,
@@ -52,9 +55,9 @@ pub(super) fn as_an_array(check: &Check) -> Result<()> {
     })
 }
 
-/// Runs `fairtree sweep sweep.toml` in a folder.
-fn sweep(folder: &Path, options: &[&str]) -> Result<String> {
-    let mut command = Command::new(build()?);
+/// Runs `fairtree sweep sweep.toml` in a folder. `command`: where it is.
+fn sweep(command: &Path, folder: &Path, options: &[&str]) -> Result<String> {
+    let mut command = Command::new(command);
     command.args(["sweep", "sweep.toml"]).args(options);
     let output = command.current_dir(folder).output()?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -63,8 +66,8 @@ fn sweep(folder: &Path, options: &[&str]) -> Result<String> {
 }
 
 /// Submits the script of `--sbatch`, cut into more tasks, and waits for all of them.
-fn submit(cluster: &Cluster, folder: &Path) -> Result<()> {
-    let script = sweep(folder, &["--sbatch"])?;
+fn submit(cluster: &Cluster, command: &Path, folder: &Path) -> Result<()> {
+    let script = sweep(command, folder, &["--sbatch"])?;
     let (one, several) = (
         ["--array=1-1", "_ID/1\""],
         [format!("--array=1-{TASKS}"), format!("_ID/{TASKS}\"")],
