@@ -88,6 +88,121 @@ const IDLE_ENTITIES: [&str; 7] = [
     "wckey",
 ];
 
+/// Keys of accounts, users, QOS and clusters. Those that no scheduler looks at are passed over.
+const KEYS: [&str; 104] = [
+    "account",
+    "accounts",
+    "admin",
+    "adminlevel",
+    "classification",
+    "cluster",
+    "clusters",
+    "comment",
+    "defaultaccount",
+    "defaultacct",
+    "defaultqos",
+    "defaultwckey",
+    "description",
+    "fairshare",
+    "federation",
+    "flags",
+    "gracetime",
+    "grpcpumins",
+    "grpcpurunmins",
+    "grpcpus",
+    "grpjobs",
+    "grpjobsaccrue",
+    "grpmem",
+    "grpnodes",
+    "grpsubmit",
+    "grpsubmitjobs",
+    "grptres",
+    "grptresmin",
+    "grptresmins",
+    "grptresrunmin",
+    "grptresrunmins",
+    "grpwall",
+    "id",
+    "limitfactor",
+    "maxcpumins",
+    "maxcpuminsperjob",
+    "maxcpurunmins",
+    "maxcpus",
+    "maxcpusperjob",
+    "maxcpusperuser",
+    "maxcpuspu",
+    "maxjobs",
+    "maxjobsaccrue",
+    "maxjobsaccruepa",
+    "maxjobsaccrueperaccount",
+    "maxjobsaccrueperuser",
+    "maxjobsaccruepu",
+    "maxjobspa",
+    "maxjobsperaccount",
+    "maxjobsperuser",
+    "maxjobspu",
+    "maxnodes",
+    "maxnodesperjob",
+    "maxnodesperuser",
+    "maxnodespu",
+    "maxsubmit",
+    "maxsubmitjobs",
+    "maxsubmitjobsperaccount",
+    "maxsubmitjobsperuser",
+    "maxsubmitpa",
+    "maxsubmitpu",
+    "maxtres",
+    "maxtresmins",
+    "maxtresminsperjob",
+    "maxtrespa",
+    "maxtresperaccount",
+    "maxtresperjob",
+    "maxtrespernode",
+    "maxtresperuser",
+    "maxtrespj",
+    "maxtrespn",
+    "maxtrespu",
+    "maxtresrunmins",
+    "maxtresrunminspa",
+    "maxtresrunminsperaccount",
+    "maxtresrunminsperuser",
+    "maxtresrunminspu",
+    "maxwall",
+    "maxwalldurationperjob",
+    "maxwallpj",
+    "minprio",
+    "minpriothresh",
+    "minpriothreshold",
+    "mintres",
+    "mintresperjob",
+    "mintrespj",
+    "name",
+    "names",
+    "organization",
+    "parent",
+    "partition",
+    "partitions",
+    "preempt",
+    "preemptexempttime",
+    "preemptmode",
+    "priority",
+    "qos",
+    "rawusage",
+    "shares",
+    "usagefactor",
+    "usagethreshold",
+    "user",
+    "users",
+    "wckeys",
+];
+
+/// The key that a word names: itself, or the shortest that it begins, as sacctmgr takes shortened words.
+fn full_key(word: &str) -> Option<&'static str> {
+    let begun = KEYS.iter().filter(|key| key.starts_with(word));
+    let begun = begun.filter(|_| word.len() >= 3 || KEYS.contains(&word));
+    begun.min_by_key(|key| key.len()).copied()
+}
+
 /// An account as sacctmgr adds it: one share, no limits.
 fn added(account: String) -> AssocAsked {
     AssocAsked {
@@ -176,26 +291,12 @@ struct Command<'a> {
 }
 
 /// `key=value` of a command; a word without `=` has the key `name`. `key+=value` adds.
-struct Pairs<'w>(Vec<(String, &'w str)>);
+struct Pairs<'w>(Vec<(&'static str, &'w str)>);
 
 impl<'w> Pairs<'w> {
-    fn new(words: &'w [String]) -> Pairs<'w> {
-        let pair = |word: &'w String| match word.split_once('=') {
-            Some((key, value)) => {
-                let key = key.trim_end_matches(['+', '-']).to_ascii_lowercase();
-                (key, value)
-            }
-            None => ("name".to_owned(), word.as_str()),
-        };
-        Pairs(words.iter().map(pair).collect())
-    }
-
     /// The values of a key, separated by commas.
     fn list(&self, keys: &[&str]) -> Vec<&'w str> {
-        let own = self
-            .0
-            .iter()
-            .filter(|(key, _)| keys.contains(&key.as_str()));
+        let own = self.0.iter().filter(|(key, _)| keys.contains(key));
         own.flat_map(|(_, value)| value.split(','))
             .filter(|name| !name.is_empty())
             .collect()
@@ -213,6 +314,46 @@ impl Command<'_> {
             found: found.to_owned(),
             allowed: allowed.to_owned(),
         })
+    }
+
+    /// The pairs of some words.
+    fn pairs<'w>(&self, words: &'w [String]) -> Result<Pairs<'w>, InputError> {
+        let pair = |word: &'w String| {
+            let Some((key, value)) = word.split_once('=') else {
+                return Ok(("name", word.as_str()));
+            };
+            let key = key.trim_end_matches(['+', '-']).to_ascii_lowercase();
+            match full_key(&key) {
+                Some(key) => Ok((key, value)),
+                None => Err(self.value(
+                    "key",
+                    &key,
+                    "one of sacctmgr's, such as fairshare or maxjobs",
+                )),
+            }
+        };
+        words.iter().map(pair).collect::<Result<_, _>>().map(Pairs)
+    }
+
+    /// Refuses to add nothing.
+    fn some(&self, adds: bool, what: &str, names: &[&str]) -> Result<(), InputError> {
+        match adds && names.is_empty() {
+            true => Err(self.value(what, "", "a name")),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a name to which nothing belongs.
+    fn belongs(
+        &self,
+        what: &str,
+        names: &[&str],
+        is: impl Fn(&str) -> bool,
+    ) -> Result<(), InputError> {
+        match names.iter().find(|name| !is(name)) {
+            Some(name) => Err(self.value(what, name, "one that the lines above have added")),
+            None => Ok(()),
+        }
     }
 
     fn run(&self, words: &[String], found: &mut Accounting) -> Result<(), InputError> {
@@ -241,7 +382,11 @@ impl Command<'_> {
             (false, Some(set), _) => (rest[..set].to_vec(), &rest[set + 1..]),
             (false, None, _) => (rest.to_vec(), &[][..]),
         };
-        let (named, set) = (Pairs::new(&named), Pairs::new(set));
+        let changes = adds || !set.is_empty();
+        let (named, set) = (self.pairs(&named)?, self.pairs(set)?);
+        if !changes {
+            return Err(self.value("set", "", "set, and what is changed: set fairshare=10"));
+        }
         match object.as_str() {
             "qos" => self.qos(adds, &named, &set, found),
             "account" | "accounts" => self.account(adds, &named, &set, found),
@@ -269,6 +414,11 @@ impl Command<'_> {
                 found.qos.push(qos(&lower));
             }
         }
+        self.some(adds, "qos", &names)?;
+        self.belongs("qos", &names, |name| {
+            let mut known = found.qos.iter();
+            known.any(|qos| qos.row.name.eq_ignore_ascii_case(name))
+        })?;
         let wanted =
             |name: &str| names.is_empty() || names.iter().any(|n| n.eq_ignore_ascii_case(name));
         for qos in found.qos.iter_mut().filter(|qos| wanted(&qos.row.name)) {
@@ -309,6 +459,11 @@ impl Command<'_> {
                 found.assocs.push(row);
             }
         }
+        self.some(adds, "account", &names)?;
+        self.belongs("account", &names, |name| {
+            let mut accounts = found.assocs.iter().filter(|row| row.row.user.is_none());
+            accounts.any(|row| name.eq_ignore_ascii_case(&row.row.account))
+        })?;
         let wanted = |row: &AssocAsked| {
             row.row.user.is_none()
                 && (names.is_empty()
@@ -340,6 +495,7 @@ impl Command<'_> {
             if accounts.is_empty() {
                 accounts.clone_from(&default);
             }
+            self.some(true, "account", &accounts)?;
             for account in &accounts {
                 let lower = account.to_lowercase();
                 let known = |row: &AssocAsked| row.row.user.is_none() && row.row.account == lower;
@@ -367,6 +523,11 @@ impl Command<'_> {
                 }
             }
         }
+        self.some(adds, "user", &names)?;
+        self.belongs("user", &names, |name| {
+            let mut rows = found.assocs.iter();
+            rows.any(|row| row.row.user.as_deref() == Some(name))
+        })?;
         let wanted = |row: &AssocAsked| match &row.row.user {
             Some(user) => {
                 (names.is_empty() || names.contains(&user.as_str()))
@@ -386,7 +547,7 @@ impl Command<'_> {
     /// Changes an association; keys that no scheduler looks at are passed over.
     fn assoc(&self, row: &mut AssocAsked, set: &Pairs<'_>) -> Result<(), InputError> {
         for (key, value) in &set.0 {
-            match key.as_str() {
+            match *key {
                 "fairshare" | "shares" => {
                     let shares = shares(value).or((*value == "-1").then_some(Shares::Raw(1)));
                     let shares = shares.ok_or_else(|| self.value(key, value, SHARES_ALLOWED))?;
@@ -527,10 +688,13 @@ mod tests {
         let found = read("f", text, &mut left).unwrap();
         assert_eq!(left.count(), 2);
         assert!(found.assocs.iter().any(|row| row.row.account == "c"));
-        let text = "ad account a\ndelete user b\nadd acount c\nadd coordinator d\nadd account e\n";
+        let text = "ad account a\ndelete user b\nadd acount c\nadd coordinator d\nadd account e\n\
+            modify account e set fairshear=2\nmodify account x set fairshare=2\nadd user\n\
+            modify account e fairshare=2\nadd user zoe\nmodify account e set fairsh=3\n";
         let mut left = LeftOut::default();
         let found = read("f", text, &mut left).unwrap();
-        assert!(found.assocs.iter().any(|row| row.row.account == "e"));
-        assert_eq!(left.count(), 3);
+        assert_eq!(left.count(), 8);
+        // sacctmgr takes shortened words.
+        assert_eq!(found.assocs[2].row.shares, Shares::Raw(3));
     }
 }
