@@ -108,6 +108,19 @@ pub(super) fn run(
     for note in &notes {
         messages.note(note);
     }
+    if let Some((before, after)) = pairs.first() {
+        let sides = [("before", before), ("after", after)];
+        for (side, report) in sides
+            .iter()
+            .filter(|(_, report)| report.left_out.too_large > 0)
+        {
+            let count = report.left_out.too_large;
+            let s = if count == 1 { "" } else { "s" };
+            messages.note(&format!(
+                "{side} the changes: left out: {count} job{s} with more processors than the machine"
+            ));
+        }
+    }
     for note in &after.scene.notes {
         if !before.scene.notes.contains(note) {
             messages.note(&format!("after the changes: {note}"));

@@ -38,6 +38,10 @@ pub fn notes(workload: &Workload, left_out: &LeftOut) -> Vec<String> {
         of(workload.unsorted.count)
     );
     note(&workload.unsorted, &what, ", submitted at {}");
+    // Jobs of a site have no tally of those that are larger than its pool.
+    if too_large.first.is_none() && left_out.too_large > 0 {
+        notes.push(format!("left out: {} {larger}", of(left_out.too_large)));
+    }
     if left_out.never_started > 0 {
         notes.push(format!(
             "left out: {} that never started",
