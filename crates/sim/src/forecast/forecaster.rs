@@ -324,12 +324,16 @@ impl Forecaster {
         }
     }
 
-    /// Fewer simulations than asked for, where the one by limits took many steps.
+    /// Fewer simulations than asked for, where the one by limits took many steps; not for a part of them, as
+    /// one job and several would have different forecasts.
     fn affordable(&self, limits: &[Drawn]) -> usize {
         let each = limits.first().map_or(1, |drawn| drawn.steps.max(1));
         let count = usize::try_from(self.making.steps / each).unwrap_or(usize::MAX);
         let most = self.making.draws.max(1);
-        most.min(count.max(FEWEST_DRAWS))
+        match count >= most / 2 {
+            true => most,
+            false => most.min(count.max(FEWEST_DRAWS)),
+        }
     }
 
     /// The likely start of the job at a place, with a change.
