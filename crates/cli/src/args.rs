@@ -328,10 +328,12 @@ pub struct ShareArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RankingName {
     /// Ranks by depth-first walk (FAIR_TREE).
+    #[value(alias = "fair_tree")]
     FairTree,
     /// 2^(-usage/shares) (NO_FAIR_TREE).
     Classic,
     /// The same, siblings compared first (DEPTH_OBLIVIOUS).
+    #[value(alias = "depth_oblivious")]
     DepthOblivious,
 }
 

@@ -1,7 +1,10 @@
 //! Other settings of a site, and how the site changes under them.
 
 use fairtree::compat::Compat;
-use fairtree::config::{Config, ConfigError, PolicyFile, Program, SlurmConfReader, UsageModel};
+use fairtree::config::{
+    Config, ConfigError, PolicyFile, PriorityFlags, Program, SlurmConfReader, UsageModel,
+    ValueError,
+};
 use fairtree_model::cluster::Cluster;
 use fairtree_model::input::slurm::conf::{Conf, PartitionLine};
 use fairtree_model::input::slurm::config::compat_of;
@@ -126,8 +129,20 @@ fn config(
     let mut reader = SlurmConfReader::of(base, cluster.release);
     for (key, value) in settings {
         if is(key, "PriorityType") {
+            let known = ["priority/fairtree", "priority/multifactor"];
+            if !known.iter().any(|name| name.eq_ignore_ascii_case(value)) {
+                let error = ValueError::new(value, known.join(" or "));
+                return Err(SettingsError::Setting(error.of("PriorityType")));
+            }
             plugin = Some(value.clone());
         } else {
+            // slurmctld passes over words that are no flag; whoever asks for one wants its effect.
+            if is(key, "PriorityFlags") {
+                if let Some(word) = PriorityFlags::unknown_words(value).first() {
+                    let error = ValueError::new(*word, "flags of slurm.conf(5), as NO_FAIR_TREE");
+                    return Err(SettingsError::Setting(error.of("PriorityFlags")));
+                }
+            }
             reader.set(key, value).map_err(SettingsError::Setting)?;
         }
     }

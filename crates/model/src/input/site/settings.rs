@@ -7,7 +7,7 @@ use toml::{Spanned, Value};
 use super::place::Text;
 use crate::input::error::{InputError, Problem};
 use crate::input::slurm::machine::SCHEDULER_KEYS;
-use fairtree::config::{Config, ConfigError, Program};
+use fairtree::config::{Config, ConfigError, PriorityFlags, Program};
 
 /// The settings; slurm.conf's defaults for those not given.
 pub(super) fn config(
@@ -26,6 +26,11 @@ pub(super) fn config(
             return Err(text.value(&key.span(), "setting", allowed));
         }
         let written = self::text(text, key.get_ref(), value)?;
+        let is_flags = key.get_ref().eq_ignore_ascii_case("PriorityFlags");
+        if is_flags && !PriorityFlags::unknown_words(&written).is_empty() {
+            let allowed = "flags of slurm.conf(5), as NO_FAIR_TREE, with commas between them";
+            return Err(text.value(&value.span(), key.get_ref(), allowed));
+        }
         lines.push_str(&format!("{}=\"{written}\"\n", key.get_ref()));
     }
     Config::from_slurm_conf_for(Program::Command, &lines, text.file)

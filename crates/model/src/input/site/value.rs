@@ -7,6 +7,7 @@ use toml::{Spanned, Value};
 
 use super::place::Text;
 use crate::input::error::InputError;
+use crate::input::lines::turns_text;
 use crate::input::slurm::parse_tres;
 use fairtree::config::time::{Time, parse_time};
 use fairtree::priority::TimeLimit;
@@ -176,9 +177,10 @@ pub(in crate::input) fn name(
     name: &Spanned<String>,
     what: &str,
 ) -> Result<(), InputError> {
-    let bad = |c: char| c.is_whitespace() || c.is_control() || "|,\"'".contains(c);
+    let unseen = |c: char| c.is_whitespace() || c.is_control() || turns_text(c);
+    let bad = |c: char| unseen(c) || "|,\"'".contains(c);
     if name.get_ref().is_empty() || name.get_ref().contains(bad) {
-        let allowed = "a name without blanks, quotes, commas and bars";
+        let allowed = "a name without blanks, quotes, commas, bars and control characters";
         return Err(text.value(&name.span(), what, allowed));
     }
     Ok(())

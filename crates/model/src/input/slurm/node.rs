@@ -2,7 +2,7 @@
 
 use super::count;
 use super::record::{no_end, records};
-use crate::input::error::InputError;
+use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 
 /// The nodes of a cluster, as far as the size of a job is measured by them.
@@ -22,6 +22,11 @@ pub struct Nodes {
 pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Nodes, InputError> {
     let mut total = Nodes::default();
     let before = left.count();
+    if text.trim().is_empty() {
+        let why = "has no node";
+        return Err(InputError::new(file, Problem::Structure(why.into()))
+            .hint("copy the capture again, or make another"));
+    }
     for record in records(file, text, "NodeName", &no_end, left)? {
         let small = |text: &str| count::count(text).and_then(|n| u32::try_from(n).ok());
         let Some(cpus) =
