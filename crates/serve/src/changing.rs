@@ -202,7 +202,7 @@ fn keep_outcome(shared: &Shared, plan: &Plan, outcome: &Outcome) -> Result<(), R
             true => "in force",
             false => "not in force",
         };
-        eprintln!(
+        log_line!(
             "fairtree-serve: change: plan {} {state} by {}: {}: {} -> {}: {done}",
             plan.id,
             outcome.user.escape_debug(),

@@ -26,6 +26,15 @@
 //! Everything that a page shows is computed by `fairtree-analysis` and drawn by `fairtree-render`;
 //! a request never asks Slurm.
 
+/// Writes a line to the log. One that cannot be written is lost: nobody could be told, and the service
+/// continues.
+macro_rules! log_line {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+
 pub mod answer;
 pub mod app;
 mod changing;

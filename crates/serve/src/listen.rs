@@ -81,7 +81,7 @@ pub async fn listen(places: Listen, shared: Arc<Shared>) -> Result<(), StartErro
     let _ = out.flush();
     // Does nothing without systemd.
     if let Err(error) = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]) {
-        eprintln!("fairtree-serve: warning: NOTIFY_SOCKET: {error}");
+        log_line!("fairtree-serve: warning: NOTIFY_SOCKET: {error}");
     }
     let refused = |error| StartError::System("signals".to_owned(), error);
     let mut terminate = signal(SignalKind::terminate()).map_err(refused)?;
@@ -120,7 +120,7 @@ async fn proxy(listener: UnixListener, uids: Vec<u32>, app: Router, connections:
                 let uid = stream.peer_cred().map(|peer| peer.uid());
                 match uid {
                     Ok(uid) if uids.contains(&uid) => serve(stream, app.clone(), permit),
-                    _ => eprintln!(
+                    _ => log_line!(
                         "fairtree-serve: warning: refused a connection of uid {uid:?} to the proxy's socket"
                     ),
                 }

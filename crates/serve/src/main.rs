@@ -1,5 +1,6 @@
 //! The program `fairtree-serve`.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -9,7 +10,8 @@ fn main() -> ExitCode {
     match run(Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("fairtree-serve: error: {error}");
+            // It may be closed, or full.
+            let _ = writeln!(std::io::stderr(), "fairtree-serve: error: {error}");
             ExitCode::from(2)
         }
     }

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -113,17 +114,18 @@ pub fn run(options: Options) -> Result<(), StartError> {
             }
             let uids = settings.proxy_uids()?;
             for note in settings.notes() {
-                eprintln!("fairtree-serve: note: {}: {note}", options.config.display());
+                log_line!("fairtree-serve: note: {}: {note}", options.config.display());
             }
             if options.check {
-                println!("{}: ok", options.config.display());
-                return Ok(());
+                let said = writeln!(std::io::stdout(), "{}: ok", options.config.display());
+                return said
+                    .map_err(|error| StartError::Usage(format!("standard output: {error}")));
             }
             // A damaged capture of before is no reason not to start: the next one replaces it.
             let picture = match Picture::read(&settings.capture.folder) {
                 Ok(picture) => Some(picture),
                 Err(error) => {
-                    eprintln!("fairtree-serve: note: no earlier picture: {error}");
+                    log_line!("fairtree-serve: note: no earlier picture: {error}");
                     None
                 }
             };

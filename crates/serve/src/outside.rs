@@ -61,7 +61,7 @@ pub fn follow(
         .collect();
     let new = store.outside(&changes);
     for change in new.map_err(|error| first_line(&error))? {
-        eprintln!(
+        log_line!(
             "fairtree-serve: change: from outside by {}: {}: {} -> {}",
             change.actor.escape_debug(),
             change.name.escape_debug(),

@@ -149,7 +149,7 @@ pub fn follow(shared: Arc<Shared>) {
                 Err(_) => "they could not be computed".to_owned(),
             };
             let said = failed.lines().next().unwrap_or_default();
-            eprintln!("fairtree-serve: warning: no forecasts: {said}");
+            log_line!("fairtree-serve: warning: no forecasts: {said}");
             shared.forecast(None);
         }
     });

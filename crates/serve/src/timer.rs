@@ -60,10 +60,10 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
             let (before, picture) = (to.picture(), take(&of, with_history)?);
             to.counters.taken(began.elapsed(), &picture);
             if let Err(error) = earlier::keep(&to.store, &picture) {
-                eprintln!("fairtree-serve: warning: no courses from sacct: {error}");
+                log_line!("fairtree-serve: warning: no courses from sacct: {error}");
             }
             if let Err(error) = to.store.keep_course(&picture, user_days) {
-                eprintln!("fairtree-serve: warning: courses over time: {error}");
+                log_line!("fairtree-serve: warning: courses over time: {error}");
             }
             // Before anybody waits for it.
             let before = before.as_deref();
@@ -71,15 +71,15 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
                 Ok(past) if before.is_some_and(|before| before.has_past(past)) => {}
                 Ok(past) => {
                     if let Err(error) = past.keep(&to.store, &picture) {
-                        eprintln!("fairtree-serve: warning: waits over time: {error}");
+                        log_line!("fairtree-serve: warning: waits over time: {error}");
                     }
                 }
-                Err(why) => eprintln!("fairtree-serve: warning: no waits over time: {why}"),
+                Err(why) => log_line!("fairtree-serve: warning: no waits over time: {why}"),
             }
             let followed = follow(&to.store, before, &picture, of.time_limit());
             to.replace(picture);
             if let Err(why) = &followed {
-                eprintln!("fairtree-serve: warning: changes from outside are not known: {why}");
+                log_line!("fairtree-serve: warning: changes from outside are not known: {why}");
             }
             to.set_no_transactions(followed.err());
             Ok::<(), TakeError>(())
@@ -94,7 +94,7 @@ pub async fn run(settings: Capture, every: Duration, user_days: u32, shared: Arc
             Err(why) => {
                 failures += 1;
                 shared.counters.failed();
-                eprintln!("fairtree-serve: warning: no new picture: {why}");
+                log_line!("fairtree-serve: warning: no new picture: {why}");
                 shared.no_news(why);
             }
         }
@@ -143,7 +143,7 @@ fn forget(folder: &Path, keep: usize) {
     let old = captures[..old].iter();
     for capture in old.filter(|capture| past.as_ref() != Some(*capture)) {
         if let Err(error) = fs::remove_dir_all(capture) {
-            eprintln!("fairtree-serve: warning: {}: {error}", capture.display());
+            log_line!("fairtree-serve: warning: {}: {error}", capture.display());
         }
     }
 }
