@@ -151,9 +151,13 @@ fn report(
     left.any_read(report.rows.len(), 0)?;
     report.notes.extend(left.notes());
     if gone > 0 {
-        report.notes.push(format!(
-            "{gone} rows of sprio are of jobs that scontrol did not show, and left out"
-        ));
+        let rows = match gone {
+            1 => "1 row of sprio is of a job".to_owned(),
+            count => format!("{count} rows of sprio are of jobs"),
+        };
+        report
+            .notes
+            .push(format!("{rows} that scontrol did not show, and left out"));
     }
     // Where it was told there is nothing to say.
     if !report.rows.is_empty() && queued.pass.is_none() {

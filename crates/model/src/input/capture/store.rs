@@ -271,8 +271,8 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     }
 }
 
-/// The latest capture that has past jobs, of those in the folder of `stored` that are not later; `None`:
-/// there is none.
+/// The latest capture that has past jobs, of those of the same cluster in the folder of `stored` that are not
+/// later; `None`: there is none.
 ///
 /// # Errors
 /// A folder that cannot be read.
@@ -287,7 +287,10 @@ pub fn with_history(stored: &Stored) -> Result<Option<Stored>, InputError> {
         true => Path::new("."),
         false => folder,
     };
-    latest_history(folder, stored.manifest.time)
+    let cluster = &stored.manifest.cluster;
+    latest_that(folder, stored.manifest.time, &|other| {
+        cluster.is_none() || other.manifest.cluster == *cluster
+    })
 }
 
 /// The latest capture in a folder that has past jobs and is not later than a moment, seconds since 1970. One
@@ -296,11 +299,20 @@ pub fn with_history(stored: &Stored) -> Result<Option<Stored>, InputError> {
 /// # Errors
 /// A folder that cannot be read.
 pub fn latest_history(folder: &Path, until: u64) -> Result<Option<Stored>, InputError> {
+    latest_that(folder, until, &|_| true)
+}
+
+/// The same, of those that fit.
+fn latest_that(
+    folder: &Path,
+    until: u64,
+    fits: &dyn Fn(&Stored) -> bool,
+) -> Result<Option<Stored>, InputError> {
     for folder in captures(folder)?.into_iter().rev() {
         let Ok(stored) = open_only(&folder, &[]) else {
             continue;
         };
-        if stored.manifest.time <= until && stored.has(Source::History) {
+        if stored.manifest.time <= until && stored.has(Source::History) && fits(&stored) {
             return Ok(Some(stored));
         }
     }

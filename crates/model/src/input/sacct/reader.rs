@@ -163,6 +163,10 @@ fn read_rows<'a>(
         Detail::Job | Detail::Request => (records.header.find_jobs(), JOBS_HINT),
     };
     missing.map_err(|why| InputError::new(file, Problem::Structure(why)).hint(hint))?;
+    if let (Some(name), None) = (options.cluster, records.header.cluster) {
+        let why = format!("has no column Cluster, by which jobs of {name} could be told");
+        return Err(InputError::new(file, Problem::Structure(why)).hint(hint));
+    }
     if detail == Detail::Request {
         records.header.more = MORE.map(|name| records.header.find(name));
     }
