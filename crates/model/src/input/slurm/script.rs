@@ -2,64 +2,24 @@
 //! their limits.
 //!
 //! `add|create|modify account|user|qos|cluster ...`; a modification applies to what it names, or to
-//! all where it names nothing. Commands that change no account, user or QOS are passed over; of another
-//! one the line is left out with an error. Source: sacctmgr(1) of 22.05.
+//! all where it names nothing. Commands that change no account, user or QOS are passed over; a line
+//! with any other command is left out with an error. Source: sacctmgr(1) of 22.05.
+
+mod accounting;
+mod words;
+
+pub use accounting::{Accounting, AssocAsked, QosAsked};
 
 use fairtree::tree::Shares;
 
-use super::assoc::{AssocRow, SHARES_ALLOWED, shares};
+use super::assoc::{SHARES_ALLOWED, shares};
 use super::count::tres;
-use super::qos::QosRow;
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
-use crate::machine::{Limits, QosLimits, Tres};
+use crate::machine::{Limits, Tres};
+use accounting::{added, qos};
 use fairtree::config::time::{Time, parse_time};
-
-/// An association with what a scheduler looks at besides shares.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AssocAsked {
-    /// Account, user, shares.
-    pub row: AssocRow,
-    /// Its own limits.
-    pub limits: Limits,
-    /// QOS of a job that names none.
-    pub default_qos: Option<String>,
-    /// The account of the user's jobs that name none.
-    pub is_default: bool,
-}
-
-/// A QOS with its limits.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QosAsked {
-    /// Name, priority, usage factor.
-    pub row: QosRow,
-    /// Limits.
-    pub limits: QosLimits,
-}
-
-/// Accounts, users and QOS of a cluster.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Accounting {
-    /// The associations, root first, each after its parent.
-    pub assocs: Vec<AssocAsked>,
-    /// The QOS; `normal` is always there.
-    pub qos: Vec<QosAsked>,
-}
-
-impl Default for Accounting {
-    fn default() -> Accounting {
-        let root = |user: Option<&str>| {
-            let mut row = added("root".to_owned());
-            row.row.user = user.map(str::to_owned);
-            row.is_default = true;
-            row
-        };
-        Accounting {
-            assocs: vec![root(None), root(Some("root"))],
-            qos: vec![qos("normal")],
-        }
-    }
-}
+use words::{Pairs, full_key, words};
 
 /// Commands that change nothing.
 const IDLE_VERBS: [&str; 12] = [
@@ -87,152 +47,6 @@ const IDLE_ENTITIES: [&str; 7] = [
     "resource",
     "wckey",
 ];
-
-/// Keys of accounts, users, QOS and clusters. Those that no scheduler looks at are passed over.
-const KEYS: [&str; 104] = [
-    "account",
-    "accounts",
-    "admin",
-    "adminlevel",
-    "classification",
-    "cluster",
-    "clusters",
-    "comment",
-    "defaultaccount",
-    "defaultacct",
-    "defaultqos",
-    "defaultwckey",
-    "description",
-    "fairshare",
-    "federation",
-    "flags",
-    "gracetime",
-    "grpcpumins",
-    "grpcpurunmins",
-    "grpcpus",
-    "grpjobs",
-    "grpjobsaccrue",
-    "grpmem",
-    "grpnodes",
-    "grpsubmit",
-    "grpsubmitjobs",
-    "grptres",
-    "grptresmin",
-    "grptresmins",
-    "grptresrunmin",
-    "grptresrunmins",
-    "grpwall",
-    "id",
-    "limitfactor",
-    "maxcpumins",
-    "maxcpuminsperjob",
-    "maxcpurunmins",
-    "maxcpus",
-    "maxcpusperjob",
-    "maxcpusperuser",
-    "maxcpuspu",
-    "maxjobs",
-    "maxjobsaccrue",
-    "maxjobsaccruepa",
-    "maxjobsaccrueperaccount",
-    "maxjobsaccrueperuser",
-    "maxjobsaccruepu",
-    "maxjobspa",
-    "maxjobsperaccount",
-    "maxjobsperuser",
-    "maxjobspu",
-    "maxnodes",
-    "maxnodesperjob",
-    "maxnodesperuser",
-    "maxnodespu",
-    "maxsubmit",
-    "maxsubmitjobs",
-    "maxsubmitjobsperaccount",
-    "maxsubmitjobsperuser",
-    "maxsubmitpa",
-    "maxsubmitpu",
-    "maxtres",
-    "maxtresmins",
-    "maxtresminsperjob",
-    "maxtrespa",
-    "maxtresperaccount",
-    "maxtresperjob",
-    "maxtrespernode",
-    "maxtresperuser",
-    "maxtrespj",
-    "maxtrespn",
-    "maxtrespu",
-    "maxtresrunmins",
-    "maxtresrunminspa",
-    "maxtresrunminsperaccount",
-    "maxtresrunminsperuser",
-    "maxtresrunminspu",
-    "maxwall",
-    "maxwalldurationperjob",
-    "maxwallpj",
-    "minprio",
-    "minpriothresh",
-    "minpriothreshold",
-    "mintres",
-    "mintresperjob",
-    "mintrespj",
-    "name",
-    "names",
-    "organization",
-    "parent",
-    "partition",
-    "partitions",
-    "preempt",
-    "preemptexempttime",
-    "preemptmode",
-    "priority",
-    "qos",
-    "rawusage",
-    "shares",
-    "usagefactor",
-    "usagethreshold",
-    "user",
-    "users",
-    "wckeys",
-];
-
-/// The key that a word names: itself, or the shortest that it begins, as sacctmgr takes shortened words.
-fn full_key(word: &str) -> Option<&'static str> {
-    let begun = KEYS.iter().filter(|key| key.starts_with(word));
-    let begun = begun.filter(|_| word.len() >= 3 || KEYS.contains(&word));
-    begun.min_by_key(|key| key.len()).copied()
-}
-
-/// An account as sacctmgr adds it: one share, no limits.
-fn added(account: String) -> AssocAsked {
-    AssocAsked {
-        row: AssocRow {
-            account,
-            user: None,
-            partition: None,
-            parent: None,
-            shares: Shares::Raw(1),
-            priority: 0,
-            qos: Default::default(),
-            limits: None,
-        },
-        limits: Limits::default(),
-        default_qos: None,
-        is_default: false,
-    }
-}
-
-fn qos(name: &str) -> QosAsked {
-    QosAsked {
-        row: QosRow {
-            name: name.to_owned(),
-            priority: 0,
-            usage_factor: 1.0,
-            limits: None,
-        },
-        limits: QosLimits::default(),
-    }
-}
 
 /// Reads a script. A command that cannot be read goes to `left`. `file` names it in messages.
 ///
@@ -266,41 +80,10 @@ pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Accounting, In
     Ok(found)
 }
 
-/// The words of a line up to a comment; quotes hold a word together.
-fn words(line: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut quote = None;
-    for letter in line.chars() {
-        match (letter, quote) {
-            (letter, Some(open)) if letter == open => quote = None,
-            (letter, Some(_)) => words.last_mut().expect("never empty").push(letter),
-            ('#', None) => break,
-            ('"' | '\'', None) => quote = Some(letter),
-            (letter, None) if letter.is_whitespace() => words.push(String::new()),
-            (letter, None) => words.last_mut().expect("never empty").push(letter),
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 struct Command<'a> {
     file: &'a str,
     number: usize,
     text: &'a str,
-}
-
-/// `key=value` of a command; a word without `=` has the key `name`. `key+=value` adds.
-struct Pairs<'w>(Vec<(&'static str, &'w str)>);
-
-impl<'w> Pairs<'w> {
-    /// The values of a key, separated by commas.
-    fn list(&self, keys: &[&str]) -> Vec<&'w str> {
-        let own = self.0.iter().filter(|(key, _)| keys.contains(key));
-        own.flat_map(|(_, value)| value.split(','))
-            .filter(|name| !name.is_empty())
-            .collect()
-    }
 }
 
 impl Command<'_> {
@@ -655,46 +438,4 @@ impl Command<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    // Source: sacctmgr(1).
-    #[test]
-    fn commands_are_carried_out_in_their_order() {
-        let text = "# a comment\nmodify qos normal set priority=10\nadd qos high priority=100 \
-            MaxJobsPerUser=2 GrpTRES=cpu=20,gres/gpu=1\nadd account science fairshare=70\n\
-            add account physics parent=science fairshare=2\nadd user anna account=physics \
-            fairshare=3 qos=normal,high defaultqos=high\nmodify account science set GrpTRES=cpu=8\n\
-            modify user anna set MaxJobs=4 where account=physics\nlist associations\n";
-        let found = read("f", text, &mut LeftOut::default()).unwrap();
-        let names: Vec<&str> = found.assocs.iter().map(|row| &*row.row.account).collect();
-        assert_eq!(names, ["root", "root", "science", "physics", "physics"]);
-        let anna = &found.assocs[4];
-        assert_eq!(anna.row.shares, Shares::Raw(3));
-        assert_eq!(anna.default_qos.as_deref(), Some("high"));
-        assert_eq!((anna.limits.jobs, anna.is_default), (Some(4), true));
-        assert_eq!(found.assocs[2].limits.group_tres.get("cpu"), Some(8));
-        assert_eq!(found.assocs[3].limits.group_tres.get("cpu"), None);
-        let high = &found.qos[1];
-        assert_eq!((high.row.priority, high.limits.user_jobs), (100, Some(2)));
-        assert_eq!(high.limits.all.group_tres.get("gres/gpu"), Some(1));
-        assert_eq!(found.qos[0].row.priority, 10);
-    }
-
-    #[test]
-    fn one_broken_command_hides_no_other() {
-        let mut left = LeftOut::default();
-        let text = "add account a fairshare=many\nadd account b parent=x\nadd account c\n";
-        let found = read("f", text, &mut left).unwrap();
-        assert_eq!(left.count(), 2);
-        assert!(found.assocs.iter().any(|row| row.row.account == "c"));
-        let text = "ad account a\ndelete user b\nadd acount c\nadd coordinator d\nadd account e\n\
-            modify account e set fairshear=2\nmodify account x set fairshare=2\nadd user\n\
-            modify account e fairshare=2\nadd user zoe\nmodify account e set fairsh=3\n";
-        let mut left = LeftOut::default();
-        let found = read("f", text, &mut left).unwrap();
-        assert_eq!(left.count(), 8);
-        // sacctmgr takes shortened words.
-        assert_eq!(found.assocs[2].row.shares, Shares::Raw(3));
-    }
-}
+mod tests;
