@@ -13,7 +13,9 @@ use super::policy::Policies;
 use super::{SEED, TOP, assumptions, no_job, refused};
 use fairtree_analysis::simulate::{Against, Report, Rules, Trial};
 use fairtree_model::input::recorded::Recorded;
-use fairtree_render::simulate::{Shown, against_to_csv, against_to_json, write_against};
+use fairtree_render::simulate::{
+    Shown, against_to_csv, against_to_json, too_large_for, write_against,
+};
 use fairtree_sim::slurm::scene::{Scene, Setup};
 use fairtree_sim::slurm::site::Unpriced;
 
@@ -109,16 +111,10 @@ pub(super) fn run(
         messages.note(note);
     }
     if let Some((before, after)) = pairs.first() {
-        let sides = [("before", before), ("after", after)];
-        for (side, report) in sides
-            .iter()
-            .filter(|(_, report)| report.left_out.too_large > 0)
-        {
-            let count = report.left_out.too_large;
-            let s = if count == 1 { "" } else { "s" };
-            messages.note(&format!(
-                "{side} the changes: left out: {count} job{s} with more processors than the machine"
-            ));
+        for (side, report) in [("before", before), ("after", after)] {
+            if let Some(note) = too_large_for(report.left_out.too_large, report.processors) {
+                messages.note(&format!("{side} the changes: {note}"));
+            }
         }
     }
     for note in &after.scene.notes {

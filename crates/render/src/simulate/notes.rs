@@ -3,12 +3,23 @@
 use fairtree_analysis::simulate::LeftOut;
 use fairtree_sim::workload::{Tally, Workload};
 
+fn of(count: u64) -> String {
+    format!("{count} job{}", if count == 1 { "" } else { "s" })
+}
+
+fn larger(processors: u32) -> String {
+    format!("with more processors than the machine's {processors}")
+}
+
+/// A sentence on jobs that are larger than a machine; `None` for 0 jobs.
+pub fn too_large_for(jobs: u64, processors: u32) -> Option<String> {
+    (jobs > 0).then(|| format!("left out: {} {}", of(jobs), larger(processors)))
+}
+
 /// A sentence for each kind of jobs that are left out or replayed otherwise, with the first of them.
 pub fn notes(workload: &Workload, left_out: &LeftOut) -> Vec<String> {
-    let of = |count: u64| format!("{count} job{}", if count == 1 { "" } else { "s" });
     let [too_large, no_processors, no_run, no_limit, no_submission] = &workload.left_out;
-    let machine = workload.processors;
-    let larger = format!("with more processors than the machine's {machine}");
+    let larger = larger(workload.processors);
     let mut notes = Vec::new();
     let mut note = |tally: &Tally, what: &str, value: &str| {
         let Some(first) = &tally.first else { return };
@@ -39,8 +50,8 @@ pub fn notes(workload: &Workload, left_out: &LeftOut) -> Vec<String> {
     );
     note(&workload.unsorted, &what, ", submitted at {}");
     // Jobs of a site have no tally of those that are larger than its pool.
-    if too_large.first.is_none() && left_out.too_large > 0 {
-        notes.push(format!("left out: {} {larger}", of(left_out.too_large)));
+    if too_large.first.is_none() {
+        notes.extend(too_large_for(left_out.too_large, workload.processors));
     }
     if left_out.never_started > 0 {
         notes.push(format!(
