@@ -500,7 +500,7 @@ fn never(
     })
 }
 
-/// What would help a job, tried. With its place and its likely start.
+/// What would help a job, tried. `place`: among the jobs of the forecaster; `start`: its likely start.
 fn helps(
     asked: &Asked<'_>,
     forecaster: &Forecaster,

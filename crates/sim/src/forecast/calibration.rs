@@ -17,6 +17,8 @@ const KEPT: usize = 300;
 const STEP: f64 = 0.01;
 /// Relative miss that is assumed before there are outcomes.
 const FIRST_MISS: f64 = 1.0;
+/// Relative miss above which misses in seconds limit it.
+const MOST_MISS: f64 = 1.0;
 /// Relative miss that is taken as the largest at least, when a band is to be wider than all misses.
 const LEAST_MISS: f64 = 0.1;
 /// Doublings of the largest miss for a level of 2.
@@ -119,7 +121,7 @@ impl Calibration {
             return FIRST_MISS * scale;
         }
         let relative = self.quantile(|miss| miss.relative, LEAST_MISS);
-        match relative > FIRST_MISS {
+        match relative > MOST_MISS {
             true => (relative * scale).min(scale.max(self.quantile(|miss| miss.secs, scale))),
             false => relative * scale,
         }

@@ -324,8 +324,8 @@ impl Forecaster {
         }
     }
 
-    /// Fewer simulations than asked for, where the one by limits took many steps; not for a part of them, as
-    /// one job and several would have different forecasts.
+    /// Number of simulations: fewer than asked for only where the steps are enough for less than half of them,
+    /// so that one job and several have the same forecasts on most sites. `limits`: the one by limits.
     fn affordable(&self, limits: &[Drawn]) -> usize {
         let each = limits.first().map_or(1, |drawn| drawn.steps.max(1));
         let count = usize::try_from(self.making.steps / each).unwrap_or(usize::MAX);

@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(found[0].at_ms, 1_795_547_235_155);
     }
 
-    // Lines of Slurm 22.05.8 and 24.11.5.
+    // Texts of src/slurmctld/node_mgr.c and ping_nodes.c of Slurm 22.05.8 and 24.11.5.
     #[test]
     fn states_of_nodes() {
         let away = |names: &[&str]| {
